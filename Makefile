@@ -1,0 +1,34 @@
+PYTHON ?= python3
+BIN := .venv/bin
+
+.DEFAULT_GOAL := help
+.PHONY: help demo test lint types format clean
+
+help:  ## print this list
+	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-8s %s\n", $$1, $$2}'
+
+demo: .venv/ready  ## learn 20,000 documents with a known truth; print and draw what came out
+	@$(BIN)/python examples/demo.py
+
+test: .venv/ready lint types  ## style, types and tests
+	@$(BIN)/python -m pytest
+
+lint: .venv/ready  ## style
+	@$(BIN)/ruff check .
+	@$(BIN)/ruff format --check .
+
+types: .venv/ready  ## static types
+	@$(BIN)/mypy
+
+format: .venv/ready  ## put the code in the house style
+	@$(BIN)/ruff check --fix .
+	@$(BIN)/ruff format .
+
+clean:  ## remove the environment and everything made
+	rm -rf .venv results .mypy_cache .pytest_cache .ruff_cache .hypothesis
+
+.venv/ready: pyproject.toml
+	@echo "setting up .venv (once; a minute or two)"
+	@test -x $(BIN)/python || $(PYTHON) -m venv .venv
+	@$(BIN)/python -m pip install -qq --disable-pip-version-check -e '.[dev]'
+	@touch $@

@@ -1,0 +1,46 @@
+"""Spectral learning of supervised topic models.
+
+A document walks through the package in this order; each line is one module,
+one dataclass in, one dataclass out::
+
+    corpus      word counts and responses                 Corpus, Documents
+    moments     sums over documents                       WordSums, SketchSums
+    sketch      moments in a few coordinates              Basis, Sketch
+    centred     alpha0 and sigma taken into account       Centred
+    whitening   the k-dimensional topic space             Whitening
+    tensor      orthogonal tensor eigenpairs              Eigenpairs
+    recovery    back to words: alpha, mu, eta, sigma
+    spectral    the whole walk on one page                Solution, Model
+    inference   topic proportions of new documents        h, y_hat
+    evaluation  how good is it
+    theory      how hard was it                           Diagnostics
+
+``estimators`` wrap all of it for scikit-learn, ``datasets`` draws corpora with a
+known truth.  Where the documents are kept is decided by ``engines``, on what the
+arithmetic runs by ``backends``.  Neither appears in the mathematics.
+"""
+
+from topicprism.corpus import Corpus
+from topicprism.estimators import ShortDocumentsWarning, SpectralLDA, SpectralSLDA
+from topicprism.inference import Gibbs, Propagation, infer
+from topicprism.model import Model
+from topicprism.sketch import Sketch
+from topicprism.spectral import Settings, Solution, decompose, learn
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "Corpus",
+    "Gibbs",
+    "Model",
+    "Propagation",
+    "Settings",
+    "ShortDocumentsWarning",
+    "Sketch",
+    "Solution",
+    "SpectralLDA",
+    "SpectralSLDA",
+    "decompose",
+    "infer",
+    "learn",
+]

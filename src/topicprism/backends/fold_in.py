@@ -1,0 +1,161 @@
+"""Numba kernels for the topic proportions of documents, the topics held fixed.
+
+Every document is treated by itself, from scratch and in the order of its
+entries: the answer depends neither on its neighbours nor on the threads.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numba as nb
+import numpy as np
+
+jit: Any = nb.njit(nogil=True, cache=True)
+
+DAMPING = 0.7  # of a full step; undamped, one document in a hundred goes round in circles
+PATIENCE = 20  # sweeps before steps are shortened further
+
+
+@jit
+def propagate(  # type: ignore[no-untyped-def]
+    indptr, words, counts, mu, alpha, max_sweeps, tolerance, h
+):
+    """Expectation propagation: h[d] becomes the mean of a Dirichlet(g) close to the posterior.
+
+    The likelihood of a word, mu[w] . h, is stood in for by prod_i h_i^site_i, so
+    that g = alpha + sum of counts * site.  To visit a word::
+
+        c    = g - site                              # the document without one such word
+        r    = mu[w] * c / sum(mu[w] * c)            # p(topic of the word | the rest)
+        mean = (c + r) / (c0 + 1)                    # E[h], E[h^2] once the word is back
+        sq   = (c + 1) * (c + 2 r) / ((c0 + 1) (c0 + 2))
+        site = mean * sum(mean - sq) / sum(sq - mean^2) - c
+
+    The last line is the Dirichlet with that mean and total second moment.  A step
+    is damped, and shortened where it would take an entry of g to zero.
+    """
+    k = len(alpha)
+    longest = 0
+    for d in range(len(h)):
+        longest = max(longest, indptr[d + 1] - indptr[d])
+    sites = np.empty((longest, k))
+    g, c, r, step = np.empty(k), np.empty(k), np.empty(k), np.empty(k)
+    for d in range(len(h)):
+        sites[: indptr[d + 1] - indptr[d]] = 0.0
+        g[:] = alpha
+        for sweep in range(max_sweeps):
+            share = DAMPING if sweep < PATIENCE else DAMPING * PATIENCE / sweep
+            moved = 0.0
+            for j in range(indptr[d], indptr[d + 1]):
+                site = sites[j - indptr[d]]
+                moved = max(moved, _visit(mu[words[j]], counts[j], share, site, g, c, r, step))
+            if moved < tolerance:
+                break
+        total = g.sum()
+        for i in range(k):
+            h[d, i] = g[i] / total
+
+
+@jit
+def _visit(mu_w, n, share, site, g, c, r, step):  # type: ignore[no-untyped-def]
+    """One update of one word's site; returns how far it moved g, relative to its total."""
+    k = len(g)
+    c0, norm = 0.0, 0.0
+    for i in range(k):
+        c[i] = g[i] - site[i]
+        if c[i] <= 0.0:
+            return 0.0  # the others alone make no distribution: come back later
+        c0 += c[i]
+        r[i] = mu_w[i] * c[i]
+        norm += r[i]
+    if n <= 0 or norm <= 0.0:
+        return 0.0  # a word no topic can say tells nothing
+    spread, excess = 0.0, 0.0
+    for i in range(k):
+        r[i] /= norm
+        mean = (c[i] + r[i]) / (c0 + 1)
+        square = (c[i] + 1) * (c[i] + 2 * r[i]) / ((c0 + 1) * (c0 + 2))
+        spread += mean - square
+        excess += square - mean * mean
+    if excess <= 0.0:
+        return 0.0
+    total = spread / excess
+    for i in range(k):
+        step[i] = total * (c[i] + r[i]) / (c0 + 1) - c[i] - site[i]
+        if g[i] + share * n * step[i] < 0.2 * g[i]:
+            share = -0.8 * g[i] / (n * step[i])
+    moved, g0 = 0.0, 0.0
+    for i in range(k):
+        site[i] += share * step[i]
+        g[i] += share * n * step[i]
+        moved = max(moved, abs(share * n * step[i]))
+        g0 += g[i]
+    return moved / g0
+
+
+@jit
+def gibbs(  # type: ignore[no-untyped-def]
+    indptr, words, counts, mu, alpha, burn_in, n_sweeps, seed, first, h
+):
+    """Collapsed Gibbs sampling of the topics z of a document's words; h averages over sweeps.
+
+    The topic of a word is drawn from p(z = i | the others) ~ mu[w, i] (alpha_i + n_i),
+    and it is these probabilities, not the draws, that are averaged::
+
+        h[d] = (alpha + mean over kept sweeps of sum of p) / (alpha0 + m)
+
+    Document d draws from its own stream, started at (seed, first + d).
+    """
+    k = len(alpha)
+    p, g = np.empty(k), np.empty(k)
+    for d in range(len(h)):
+        m = 0
+        for j in range(indptr[d], indptr[d + 1]):
+            m += int(counts[j])
+        z, w = np.empty(m, np.int64), np.empty(m, np.int64)
+        t = 0
+        for j in range(indptr[d], indptr[d + 1]):
+            for _ in range(int(counts[j])):
+                w[t] = words[j]
+                t += 1
+        state = _scramble(np.uint64(seed) + np.uint64(0x9E3779B97F4A7C15) * np.uint64(first + d))
+        g[:] = alpha
+        h[d] = 0.0
+        z[:] = -1
+        for sweep in range(burn_in + n_sweeps):
+            for t in range(m):
+                if z[t] >= 0:
+                    g[z[t]] -= 1.0
+                total = 0.0
+                for i in range(k):
+                    total += mu[w[t], i] * g[i]
+                    p[i] = total
+                state += np.uint64(0x9E3779B97F4A7C15)
+                u = (_scramble(state) >> np.uint64(11)) * 2.0**-53 * total
+                new = 0
+                while new < k - 1 and p[new] <= u:
+                    new += 1
+                if total <= 0.0:
+                    z[t] = -1
+                    continue
+                z[t] = new
+                g[new] += 1.0
+                if sweep >= burn_in:
+                    h[d, 0] += p[0] / total
+                    for i in range(1, k):
+                        h[d, i] += (p[i] - p[i - 1]) / total
+        norm = 0.0
+        for i in range(k):
+            h[d, i] = alpha[i] + h[d, i] / n_sweeps
+            norm += h[d, i]
+        for i in range(k):
+            h[d, i] /= norm
+
+
+@jit
+def _scramble(x):  # type: ignore[no-untyped-def]
+    """The output function of splitmix64: 64 well-mixed bits from a counter."""
+    x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    x = (x ^ (x >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return x ^ (x >> np.uint64(31))

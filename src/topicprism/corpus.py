@@ -1,0 +1,151 @@
+"""Documents as word counts, with one response each.
+
+=========  =======  =================================================
+code       paper    meaning
+=========  =======  =================================================
+counts     --       times word v occurs in document d          (D, V)
+y          y        response of document d                       (D,)
+MIN_WORDS  --       words a document needs to have a third moment
+=========  =======  =================================================
+
+A document of fewer than three words keeps its row: the sums over documents
+pass it by, predictions do not.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any, Protocol, TypeVar, cast, runtime_checkable
+
+import numpy as np
+from scipy.sparse import csr_array
+
+from topicprism._typing import Counts, Doc
+from topicprism.backends import cpu
+
+S = TypeVar("S")
+MIN_WORDS = 3
+
+
+@runtime_checkable
+class Documents(Protocol):
+    """Documents that can be summed over, wherever they are kept.
+
+    This is all the learning algorithm asks of them.  :class:`Corpus` keeps
+    them in memory; ``engines`` keeps them elsewhere.
+    """
+
+    @property
+    def n_words(self) -> int: ...
+
+    def total(self, part: Callable[..., S], *shared: Any) -> S:
+        """``sum(part(shard, *shared) for shard in self)``; ``part`` is pure."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Corpus:
+    """Documents in memory."""
+
+    counts: Counts
+    y: Doc
+
+    @property
+    def n_words(self) -> int:
+        return int(self.counts.shape[1])
+
+    @property
+    def lengths(self) -> Doc:
+        return np.asarray(self.counts.sum(axis=1), dtype=float).ravel()
+
+    def __len__(self) -> int:
+        return int(self.counts.shape[0])
+
+    def total(self, part: Callable[..., S], *shared: Any) -> S:
+        return part(self, *shared)
+
+    def rows(self, start: int, stop: int) -> Corpus:
+        """Consecutive documents, as views: nothing is copied but the row pointers."""
+        return Corpus(take_rows(self.counts, start, stop), self.y[start:stop])
+
+    def shards(self, n: int) -> Iterator[Corpus]:
+        for start, stop in cut(self.counts, n):
+            yield self.rows(start, stop)
+
+
+def cut(X: Counts, n: int) -> list[tuple[int, int]]:
+    """At most ``n`` runs of rows with about as many non-zeros each, as (start, stop)."""
+    inner = np.searchsorted(X.indptr, np.arange(1, n) / n * X.nnz)
+    edges = np.unique([0, *inner, X.shape[0]]).tolist()
+    return list(pairwise(edges))
+
+
+def take_rows(X: Counts, start: int, stop: int) -> Counts:
+    """``X[start:stop]`` without a copy of its entries."""
+    lo, hi = X.indptr[start], X.indptr[stop]
+    parts = (X.data[lo:hi], X.indices[lo:hi], X.indptr[start : stop + 1] - lo)
+    return cast(Counts, csr_array(parts, shape=(stop - start, X.shape[1]), copy=False))
+
+
+def check_counts(counts: Any) -> Counts:
+    """Counts as CSR, refused with one sentence unless they are counts."""
+    X = csr_array(counts)
+    if X.shape[0] == 0 or X.shape[1] == 0:
+        raise ValueError(
+            f"got counts of shape {X.shape}, but a corpus needs at least one document (row) and "
+            "one word (column); check that the file or the vectoriser gave any"
+        )
+    if X.dtype.kind not in "biuf":
+        raise ValueError(
+            f"counts have dtype {X.dtype}, but numbers were expected; turn text into counts with "
+            "a vectoriser first"
+        )
+    if X.dtype.kind == "b":
+        X = X.astype(np.int8)
+    at = int(cpu.first_not_a_count(X.data))
+    if at >= 0:
+        value, row = X.data[at], int(np.searchsorted(X.indptr, at, side="right")) - 1
+        raise ValueError(_not_a_count(value, f"document {row}, word {int(X.indices[at])}"))
+    return cast(Counts, X)
+
+
+def _not_a_count(value: float, where: str) -> str:
+    if not np.isfinite(value):
+        return (
+            f"counts contain NaN or inf ({value} at {where}), but whole numbers from 0 up were "
+            "expected; replace missing counts by 0"
+        )
+    if value < 0:
+        return (
+            f"Negative values in data ({value:g} at {where}), but counts are whole numbers from 0 "
+            "up; pass word counts, not centred or embedded features"
+        )
+    return (
+        f"counts contain fractions ({value:g} at {where}), but whole numbers were expected; pass "
+        "raw word counts (CountVectorizer), not TF-IDF or frequencies"
+    )
+
+
+def check_response(y: Any, n_documents: int) -> Doc:
+    """One finite number per document, not all the same."""
+    try:
+        response = np.asarray(y, dtype=float)
+    except (TypeError, ValueError):
+        raise ValueError(
+            f"y has dtype {np.asarray(y).dtype}, which is not numeric; expected one number per "
+            "document: encode labels as numbers first"
+        ) from None
+    if response.shape != (n_documents,):
+        raise ValueError(
+            f"y has shape {response.shape}, but there are {n_documents} documents; expected one "
+            "number per document, in the same order"
+        )
+    bad = np.flatnonzero(~np.isfinite(response))
+    if len(bad):
+        raise ValueError(
+            f"y contains NaN or inf ({response[bad[0]]} for document {bad[0]}; {len(bad)} in all), "
+            "but a finite number per document was expected; drop the documents without a response"
+        )
+    return response

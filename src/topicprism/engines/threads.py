@@ -1,0 +1,33 @@
+"""One corpus, several threads."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from functools import reduce
+from operator import add
+from typing import Any, TypeVar
+
+from threadpoolctl import threadpool_limits
+
+from topicprism.corpus import Corpus
+
+S = TypeVar("S")
+
+
+@dataclass(frozen=True)
+class Threaded:
+    """A corpus in as many shards as threads, added up in their order."""
+
+    corpus: Corpus
+    n_threads: int
+
+    @property
+    def n_words(self) -> int:
+        return self.corpus.n_words
+
+    def total(self, part: Callable[..., S], *shared: Any) -> S:
+        shards = self.corpus.shards(self.n_threads)
+        with threadpool_limits(1, "blas"), ThreadPoolExecutor(self.n_threads) as pool:
+            return reduce(add, pool.map(lambda shard: part(shard, *shared), shards))

@@ -1,0 +1,351 @@
+"""scikit-learn estimators: they validate, call one function and keep its result."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterable
+from numbers import Integral, Real
+from typing import Any, Self
+
+import numpy as np
+from joblib import effective_n_jobs
+from sklearn.base import (
+    BaseEstimator,
+    ClassNamePrefixFeaturesOutMixin,
+    RegressorMixin,
+    TransformerMixin,
+)
+from sklearn.utils import Tags, check_random_state
+from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
+
+from topicprism._typing import Counts, Doc, DocTopic
+from topicprism.corpus import MIN_WORDS, Corpus, check_counts, check_response
+from topicprism.engines import Threaded
+from topicprism.evaluation import completion_log_likelihood, pr2
+from topicprism.inference import infer, predict
+from topicprism.model import Model
+from topicprism.spectral import METHODS, Settings, learn
+from topicprism.whitening import METHODS as WHITENINGS
+
+
+class ShortDocumentsWarning(UserWarning):
+    """Some documents are too short for the moments."""
+
+
+class _SpectralTopics(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+    """What spectral topic models do alike, with or without a response."""
+
+    n_topics: int
+    alpha0: float
+    whitening: str
+    n_restarts: int
+    n_iterations: int
+    n_jobs: int | None
+    random_state: Any
+    model_: Model
+
+    def transform(self, X: Any) -> DocTopic:
+        """Topic proportions, one row per document.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_documents, n_words)
+            Word counts over the vocabulary of training.
+
+        Returns
+        -------
+        ndarray of shape (n_documents, n_topics)
+            The posterior mean of each document's proportions.
+        """
+        check_is_fitted(self)
+        return infer(self.model_, self._counts(X), n_threads=effective_n_jobs(self.n_jobs))
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.input_tags.positive_only = True
+        tags.input_tags.categorical = True  # whole numbers: there is no tag for counts
+        return tags
+
+    @property
+    def _n_features_out(self) -> int:
+        return self.model_.n_topics
+
+    def _counts(self, X: Any, *, reset: bool = False) -> Counts:
+        """X as counts; what they must be is for ``check_counts`` to say."""
+        checked = validate_data(
+            self,
+            X,
+            reset=reset,
+            accept_sparse="csr",
+            ensure_all_finite=False,
+            ensure_min_samples=0,
+            ensure_min_features=2 if reset else 1,
+        )
+        return check_counts(checked)
+
+    def _learn(self, docs: Corpus, settings: Settings) -> Self:
+        _check_number("n_topics", self.n_topics, Integral, "a whole number from 1 up; try 10")
+        _check_number("alpha0", self.alpha0, Real, "a number above 0; try 1.0")
+        _check_number("n_restarts", self.n_restarts, Integral, "a whole number from 1 up; try 100")
+        _check_number("n_iterations", self.n_iterations, Integral, "a whole number from 1 up")
+        _check_choice("whitening", self.whitening, WHITENINGS)
+        self.n_short_ = _warn_of_short(docs)
+        solution = learn(
+            Threaded(docs, effective_n_jobs(self.n_jobs)),
+            self.n_topics,
+            float(self.alpha0),
+            settings,
+            rng=_generator(self.random_state),
+        )
+        self.model_ = solution.model
+        self.components_ = solution.model.mu.T
+        self.alpha_ = solution.model.alpha
+        self.eigenvalues_ = solution.eigenvalues
+        self.spectrum_ = solution.spectrum
+        self.residual_ = solution.residual
+        return self
+
+
+class SpectralSLDA(RegressorMixin, _SpectralTopics):
+    """Supervised topics by tensor decomposition: topics, and what each does to a response.
+
+    Parameters
+    ----------
+    n_topics : int, default=10
+        Number of topics, k in the paper.
+    method : {"joint", "two-stage"}, default="joint"
+        Whether the response helps to find the topics, or is explained by them afterwards.
+    alpha0 : float, default=1.0
+        Sum of the Dirichlet parameters: small for documents of one topic, large for
+        documents that mix many.
+    noise_variance : float or "auto", default="auto"
+        Variance of the response around what the topics say, in its own units.
+    whitening : {"auto", "exact", "matrix-free", "nystrom"}, default="auto"
+        How the second moment is factored; "nystrom" is Algorithm 3 of the paper.
+    n_restarts, n_iterations : int, default=100
+        Starts of the tensor power method for each topic, and its iterations at most.
+    n_jobs : int or None, default=None
+        Threads: None is one, -1 is all cores.  The result does not depend on it.
+    random_state : int, RandomState, Generator or None, default=None
+        Seed of the random directions and restarts.
+
+    Attributes
+    ----------
+    components_ : ndarray of shape (n_topics, n_features_in_)
+        Word probabilities of each topic; rows sum to 1 and are sorted by coefficient.
+    coef_ : ndarray of shape (n_topics,)
+        Response expected of a document that is all of one topic, in increasing order.
+    alpha_ : ndarray of shape (n_topics,)
+        Dirichlet parameters.
+    noise_variance_ : float
+        Variance of the response around ``transform(X) @ coef_``.
+    eigenvalues_ : ndarray of shape (n_topics,)
+        Eigenvalues of the whitened third moment.
+    spectrum_ : ndarray of shape (n_topics,)
+        Leading eigenvalues of the second moment.
+    residual_ : float
+        Share of the third moment that the topics leave unexplained.
+    n_short_ : int
+        Training documents too short for the moments.
+    model_ : Model
+        ``alpha``, ``mu``, ``eta`` and ``sigma`` together.
+    n_features_in_ : int
+        Words of the vocabulary.
+
+    Examples
+    --------
+    >>> from topicprism import SpectralSLDA
+    >>> from topicprism.datasets import make_slda
+    >>> X, y, truth = make_slda(4000, n_words=100, n_topics=3, doc_length=80, random_state=0)
+    >>> model = SpectralSLDA(n_topics=3, random_state=0).fit(X[:3000], y[:3000])
+    >>> model.components_.shape
+    (3, 100)
+    >>> bool(model.score(X[3000:], y[3000:]) > 0.7)
+    True
+    """
+
+    def __init__(
+        self,
+        n_topics: int = 10,
+        *,
+        method: str = "joint",
+        alpha0: float = 1.0,
+        noise_variance: float | str = "auto",
+        whitening: str = "auto",
+        n_restarts: int = 100,
+        n_iterations: int = 100,
+        n_jobs: int | None = None,
+        random_state: Any = None,
+    ) -> None:
+        self.n_topics = n_topics
+        self.method = method
+        self.alpha0 = alpha0
+        self.noise_variance = noise_variance
+        self.whitening = whitening
+        self.n_restarts = n_restarts
+        self.n_iterations = n_iterations
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+
+    def fit(self, X: Any, y: Any) -> Self:
+        """Learn topics and coefficients from word counts and one number per document.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_documents, n_words)
+            Word counts: whole numbers.
+        y : array-like of shape (n_documents,)
+            The response.
+
+        Returns
+        -------
+        self
+        """
+        _check_choice("method", self.method, METHODS)
+        counts = self._counts(X, reset=True)
+        docs = Corpus(counts, _varied(y, counts.shape[0]))
+        variance = _check_noise(self.noise_variance)
+        self._learn(
+            docs,
+            Settings(
+                method=self.method,
+                noise_variance=variance,
+                whitening=self.whitening,
+                n_restarts=self.n_restarts,
+                n_iterations=self.n_iterations,
+            ),
+        )
+        self.coef_ = self.model_.eta
+        self.noise_variance_ = self.model_.sigma**2
+        return self
+
+    def predict(self, X: Any) -> Doc:
+        """Expected response of each document, ``transform(X) @ coef_``."""
+        h = self.transform(X)
+        return predict(self.model_, h)
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """Predictive R^2 of ``predict(X)``; 1 is perfect, 0 is the mean of ``y``."""
+        return pr2(np.asarray(y, float), self.predict(X), sample_weight)
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.regressor_tags.poor_score = True  # on the checks' data, which are not documents
+        return tags
+
+
+class SpectralLDA(_SpectralTopics):
+    """Topics by tensor decomposition, with no response.
+
+    Parameters
+    ----------
+    n_topics, alpha0, whitening, n_restarts, n_iterations, n_jobs, random_state
+        As in :class:`SpectralSLDA`.
+
+    Attributes
+    ----------
+    components_ : ndarray of shape (n_topics, n_features_in_)
+        Word probabilities of each topic; rows sum to 1, the most common topic first.
+    alpha_, eigenvalues_, spectrum_, residual_, n_short_, model_, n_features_in_
+        As in :class:`SpectralSLDA`; the model's ``eta`` and ``sigma`` are 0.
+    """
+
+    def __init__(
+        self,
+        n_topics: int = 10,
+        *,
+        alpha0: float = 1.0,
+        whitening: str = "auto",
+        n_restarts: int = 100,
+        n_iterations: int = 100,
+        n_jobs: int | None = None,
+        random_state: Any = None,
+    ) -> None:
+        self.n_topics = n_topics
+        self.alpha0 = alpha0
+        self.whitening = whitening
+        self.n_restarts = n_restarts
+        self.n_iterations = n_iterations
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Learn topics from word counts; ``y`` is not looked at."""
+        counts = self._counts(X, reset=True)
+        return self._learn(
+            Corpus(counts, np.zeros(counts.shape[0])),
+            Settings(
+                method="two-stage",
+                whitening=self.whitening,
+                n_restarts=self.n_restarts,
+                n_iterations=self.n_iterations,
+            ),
+        )
+
+    def score(self, X: Any, y: Any = None) -> float:
+        """Held-out log-likelihood per word: half of each document is scored by the other half."""
+        check_is_fitted(self)
+        return completion_log_likelihood(
+            self.model_,
+            self._counts(X),
+            np.random.default_rng(0),
+            n_threads=effective_n_jobs(self.n_jobs),
+        )
+
+
+def _generator(random_state: Any) -> np.random.Generator:
+    if isinstance(random_state, np.random.RandomState):
+        return np.random.default_rng(check_random_state(random_state).randint(2**31))
+    return np.random.default_rng(random_state)
+
+
+def _varied(y: Any, n_documents: int) -> Doc:
+    """A response that there is something to learn about."""
+    if y is None:
+        raise ValueError(
+            "SpectralSLDA requires y to be passed, but the target y is None; pass one number per "
+            "document, or use SpectralLDA for topics alone"
+        )
+    if n_documents == 1:
+        raise ValueError("got 1 sample (document), but at least 2 were expected; add documents")
+    response = check_response(column_or_1d(y, warn=True), n_documents)
+    if response.min() == response.max():
+        raise ValueError(
+            f"y is {response[0]:g} for all {n_documents} documents, but it must vary to be "
+            "explained; check the column, or use SpectralLDA for topics alone"
+        )
+    return response
+
+
+def _warn_of_short(docs: Corpus) -> int:
+    n_short = int((docs.lengths < MIN_WORDS).sum())
+    if 0 < n_short < len(docs):
+        warnings.warn(
+            f"{n_short} of {len(docs)} documents have fewer than {MIN_WORDS} words: they are left "
+            "out of the moments and still get predictions",
+            ShortDocumentsWarning,
+            stacklevel=4,
+        )
+    return n_short
+
+
+def _check_number(name: str, value: Any, kind: type, expected: str) -> None:
+    good = isinstance(value, kind) and not isinstance(value, bool)
+    if not (good and value > 0 and np.isfinite(value)):
+        raise ValueError(f"{name}={value!r}, but expected {expected}")
+
+
+def _check_choice(name: str, value: Any, choices: Iterable[str]) -> None:
+    if value not in list(choices):
+        raise ValueError(f"{name}={value!r}, but expected one of {', '.join(map(repr, choices))}")
+
+
+def _check_noise(value: Any) -> float | None:
+    if isinstance(value, str) and value == "auto":
+        return None
+    if isinstance(value, Real) and 0 <= float(value) < np.inf:
+        return float(value)
+    raise ValueError(
+        f'noise_variance={value!r}, but expected "auto" or a number from 0 up (units of y, squared)'
+    )

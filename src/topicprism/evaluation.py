@@ -1,0 +1,94 @@
+"""How close is the model to the data, and to the truth when it is known."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.optimize import linear_sum_assignment
+from scipy.sparse import csr_array
+from sklearn.metrics import r2_score
+
+from topicprism._typing import Counts, Doc, DocTopic, Ints
+from topicprism.inference import infer
+from topicprism.model import Model
+
+SMOOTHING = 1e-3
+
+
+@dataclass(frozen=True)
+class RecoveryErrors:
+    """Mean over topics of the L1 distance to the truth, topics matched."""
+
+    alpha: float
+    mu: float
+    eta: float
+
+
+def pr2(y: Doc, y_hat: Doc, weights: Doc | None = None) -> float:
+    """Predictive R^2: 1 - sum (y - y_hat)^2 / sum (y - mean y)^2, the mean over the same y."""
+    return float(r2_score(y, y_hat, sample_weight=weights))
+
+
+def match(model: Model, truth: Model) -> Ints:
+    """The topic of ``model`` that stands for each topic of ``truth`` (least total L1)."""
+    cost = np.abs(truth.mu[:, :, None] - model.mu[:, None, :]).sum(axis=0)
+    return np.asarray(linear_sum_assignment(cost)[1])
+
+
+def recovery_errors(model: Model, truth: Model) -> RecoveryErrors:
+    same = model.reordered(match(model, truth))
+    return RecoveryErrors(
+        alpha=float(np.abs(same.alpha - truth.alpha).mean()),
+        mu=float(np.abs(same.mu - truth.mu).sum(axis=0).mean()),
+        eta=float(np.abs(same.eta - truth.eta).mean()),
+    )
+
+
+def word_log_likelihood(
+    model: Model, counts: Counts, h: DocTopic, smoothing: float = SMOOTHING
+) -> float:
+    """The paper's: mean over words of log sum_j mu[w, j] h_j, h inferred from the same words.
+
+    ``smoothing`` mixes a uniform distribution in, so that a word no topic has
+    costs a finite amount.
+    """
+    total = float(counts.data.sum())
+    if total == 0:
+        raise ValueError(
+            "all documents are empty, so there is no word to score; check that the vocabulary is "
+            "the one used in training"
+        )
+    rows = np.repeat(np.arange(counts.shape[0]), np.diff(counts.indptr))
+    p = np.einsum("jk,jk->j", model.mu[counts.indices], h[rows])
+    p = (1 - smoothing) * p + smoothing / model.n_words
+    return float(counts.data @ np.log(p)) / total
+
+
+def completion_log_likelihood(
+    model: Model,
+    counts: Counts,
+    rng: np.random.Generator,
+    smoothing: float = SMOOTHING,
+    n_threads: int = 1,
+) -> float:
+    """Held-out, per word: h from one half of each document's words scores the other half."""
+    seen, unseen = halves(counts, rng)
+    h = infer(model, seen, n_threads=n_threads)
+    return word_log_likelihood(model, unseen, h, smoothing)
+
+
+def halves(counts: Counts, rng: np.random.Generator) -> tuple[Counts, Counts]:
+    """The words of each document dealt into two hands at random, the first no smaller."""
+    n = counts.data.astype(np.int64)
+    entry = np.repeat(np.arange(len(n)), n)  # entry of each word          (words,)
+    document = np.repeat(np.arange(counts.shape[0]), np.diff(counts.indptr))[entry]
+    order = np.lexsort((rng.random(len(entry)), document))
+    starts = np.concatenate([[0], np.cumsum(np.bincount(document, minlength=counts.shape[0]))])
+    place = np.arange(len(entry)) - starts[document[order]]
+    first = np.bincount(entry[order[place % 2 == 0]], minlength=len(n))
+    shape = counts.shape
+    return (
+        csr_array((first, counts.indices, counts.indptr), shape),
+        csr_array((n - first, counts.indices, counts.indptr), shape),
+    )

@@ -1,0 +1,83 @@
+"""Topic proportions of new documents, the model held fixed; and their predictions.
+
+The best prediction of y is eta . E[h | words], so what counts is the posterior
+*mean* of h.  Two ways to it:
+
+``Propagation``  expectation propagation: deterministic, about ten visits of each
+                 word; the default.
+``Gibbs``        the paper's: sampling with averaging; hundreds of visits.
+
+On 2,000 documents of 100 words (V=500, k=10, true parameters) propagation comes
+within 0.01 of the R^2 of a very long chain and is nearer to it than mean-field
+and collapsed variational inference or short chains are; ``docs/inference.md``
+has the figures and ``experiments/inference.py`` prints them.
+"""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+
+import numpy as np
+
+from topicprism._typing import Array, Counts, Doc, DocTopic
+from topicprism.backends import fold_in
+from topicprism.corpus import cut, take_rows
+from topicprism.model import Model
+
+
+@dataclass(frozen=True)
+class Propagation:
+    """Stop a document when no word moves its Dirichlet by ``tolerance`` of its total."""
+
+    max_sweeps: int = 50
+    tolerance: float = 1e-4
+
+    def fill(self, X: Counts, mu: Array, alpha: Array, first: int, h: DocTopic) -> None:
+        fold_in.propagate(
+            X.indptr, X.indices, X.data, mu, alpha, self.max_sweeps, self.tolerance, h
+        )
+
+
+@dataclass(frozen=True)
+class Gibbs:
+    """``burn_in`` sweeps, then the average over ``n_sweeps``; one random stream per document."""
+
+    burn_in: int = 100
+    n_sweeps: int = 900
+    seed: int = 0
+
+    def fill(self, X: Counts, mu: Array, alpha: Array, first: int, h: DocTopic) -> None:
+        fold_in.gibbs(
+            X.indptr, X.indices, X.data, mu, alpha,
+            self.burn_in, self.n_sweeps, self.seed, first, h,
+        )  # fmt: skip
+
+
+def infer(
+    model: Model,
+    counts: Counts,
+    how: Propagation | Gibbs = Propagation(),  # noqa: B008 - frozen
+    n_threads: int = 1,
+) -> DocTopic:
+    """E[h | words] of each document; the same for any number of threads."""
+    if counts.shape[1] != model.n_words:
+        raise ValueError(
+            f"counts have {counts.shape[1]} columns, but the model was learnt on {model.n_words} "
+            "words; vectorise with the vocabulary used in training"
+        )
+    mu, alpha = np.ascontiguousarray(model.mu), np.ascontiguousarray(model.alpha)
+    h = np.empty((counts.shape[0], model.n_topics))
+
+    def fill(rows: tuple[int, int]) -> None:
+        start, stop = rows
+        how.fill(take_rows(counts, start, stop), mu, alpha, start, h[start:stop])
+
+    with ThreadPoolExecutor(n_threads) as pool:
+        list(pool.map(fill, cut(counts, 4 * n_threads)))
+    return h
+
+
+def predict(model: Model, h: DocTopic) -> Doc:
+    """E[y | h]."""
+    return h @ model.eta

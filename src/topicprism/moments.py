@@ -1,0 +1,157 @@
+"""Sums over documents: everything the data are ever asked.
+
+Let x1, x2, x3 be words of one document drawn without replacement, each a unit
+vector of length V, and y its response.  With n the counts of a document of m
+words, the averages over its ordered pairs and triples are::
+
+    x1        n / m
+    x1 x2     (n n - diag n) / (m (m-1))
+    x1 x2 x3  (n n n - [diag(n) n, in three orders] + 2 diag3(n)) / (m (m-1) (m-2))
+
+They are unbiased; ``n n n`` alone is not.
+
+=============  ==========  ==================================================
+code           paper       meaning
+=============  ==========  ==================================================
+x, yx          M_1, --     sums of x1 and y x1                           (V,)
+pair_sums(S)   --          (sum of x1 x2) S                            (V, b)
+B              --          a word seen in K coordinates                (V, K)
+P              --          documents in those coordinates              (D, K)
+Q              --          the company a word keeps, for corrections   (V, K)
+=============  ==========  ==================================================
+
+Each function below takes one shard of documents and returns numbers that add
+up, so the documents may be anywhere (:class:`topicprism.corpus.Documents`).
+V x V and V x V x V are never formed.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from typing import Self
+
+import numpy as np
+
+from topicprism._typing import Array, Cube, Square, Word, WordCoord
+from topicprism.backends import cpu
+from topicprism.corpus import Corpus
+
+BLOCK = 1024  # documents whose coordinates are held at once
+
+
+class Additive:
+    """Sums over documents: ``a + b`` is the sum over the documents of both."""
+
+    def __add__(self, other: Self) -> Self:
+        names = [f.name for f in fields(self)]  # type: ignore[arg-type]
+        return type(self)(*(getattr(self, n) + getattr(other, n) for n in names))
+
+
+@dataclass(frozen=True)
+class Spread:
+    """Count, mean and squared deviations of numbers; stable under ``+`` far from zero."""
+
+    n: int
+    mean: float
+    squares: float  # sum of (y - mean)^2
+
+    @classmethod
+    def of(cls, y: Array) -> Spread:
+        mean = float(y.mean()) if len(y) else 0.0
+        return cls(len(y), mean, float(((y - mean) ** 2).sum()))
+
+    def __add__(self, other: Spread) -> Spread:
+        n = self.n + other.n
+        gap, share = other.mean - self.mean, other.n / max(n, 1)
+        between = gap**2 * self.n * share
+        return Spread(n, self.mean + gap * share, self.squares + other.squares + between)
+
+    @property
+    def sd(self) -> float:
+        return float(np.sqrt(self.squares / max(self.n, 1)))
+
+
+@dataclass(frozen=True)
+class WordSums(Additive):
+    """Pass one."""
+
+    n: int  # documents with three words or more
+    n_short: int  # the others
+    y: Spread
+    x: Word
+    yx: Word
+    x2: Word  # sum of x1 x1: what pair_sums must be corrected by
+
+
+@dataclass(frozen=True)
+class SketchSums(Additive):
+    """Pass two: products of coordinates, still with the repeated positions in them."""
+
+    n: int
+    y: Array  # y, y^2, y^3                             (3,)
+    p: Array  # p, y p, y^2 p                         (3, K)
+    pp: Square
+    ypp: Square
+    ppp: Cube
+    Q: WordCoord
+    x2: Word
+    yx2: Word
+    x3: Word
+
+
+def word_sums(c: Corpus) -> WordSums:
+    x, yx, x2 = np.zeros((3, c.n_words))
+    used = np.empty(len(c), bool)
+    X = c.counts
+    cpu.word_sums(X.indptr, X.indices, X.data, c.y, used, x, yx, x2)
+    n = int(used.sum())
+    return WordSums(n, len(c) - n, Spread.of(c.y[used]), x, yx, x2)
+
+
+def pair_products(c: Corpus, S: Array) -> Array:
+    """Sum of n (n . S) / (m (m-1)); less ``x2 * S`` it is (sum of x1 x2) S."""
+    out = np.zeros_like(S)
+    X = c.counts
+    cpu.pair_sums(X.indptr, X.indices, X.data, S, out)
+    return out
+
+
+def sketch_sums(c: Corpus, B: WordCoord, centre: float, scale: float) -> SketchSums:
+    """Moments of (B'x, (y - centre) / scale) to order three, block by block of documents."""
+    V, K = B.shape
+    n, y, p = 0, np.zeros(3), np.zeros((3, K))
+    pp, ypp, ppp = np.zeros((K, K)), np.zeros((K, K)), np.zeros((K, K, K))
+    Q, (x2, yx2, x3) = np.zeros((V, K)), np.zeros((3, V))
+    P, C = np.empty((BLOCK, K)), np.empty((BLOCK, 3))
+    response = (c.y - centre) / scale
+    for start in range(0, len(c), BLOCK):
+        part, t = c.rows(start, min(start + BLOCK, len(c))), response[start : start + BLOCK]
+        X, b = part.counts, len(part)
+        cpu.project(X.indptr, X.indices, X.data, t, B, P[:b], C[:b], Q, x2, yx2, x3)
+        (c1, c2, c3), powers = C[:b].T, np.vander(t, 4, increasing=True).T
+        n += int((c1 > 0).sum())
+        y += powers[1:] @ (c1 > 0)
+        p += (powers[:3] * c1) @ P[:b]
+        pp += (P[:b].T * c2) @ P[:b]
+        ypp += (P[:b].T * (c2 * t)) @ P[:b]
+        add_triples(ppp, P[:b], c3)
+    return SketchSums(n, y, p, pp, ypp, fill_cube(ppp), Q, x2, yx2, x3)
+
+
+def add_triples(T: Cube, P: Array, w: Array) -> None:
+    """``T[i, j, l] += sum(w * P[:, i] * P[:, j] * P[:, l])`` for i <= j <= l, by BLAS."""
+    for j in range(P.shape[1]):
+        T[: j + 1, j, j:] += (P[:, : j + 1].T * (w * P[:, j])) @ P[:, j:]
+
+
+def fill_cube(T: Cube) -> Cube:
+    """The symmetric cube whose entries i <= j <= l are those of T."""
+    i, j, l = np.sort(np.indices(T.shape).reshape(3, -1), axis=0)
+    full: Cube = T[i, j, l].reshape(T.shape)
+    return full
+
+
+def in_three_orders(T: Cube) -> Cube:
+    """Sum over the places of the last axis, for T symmetric in the first two."""
+    orders: Cube = T + T.transpose(0, 2, 1) + T.transpose(2, 1, 0)
+    return orders

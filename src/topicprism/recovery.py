@@ -1,0 +1,61 @@
+"""From eigenpairs back to the parameters of the model.
+
+With (lambda_i, w_i) the eigenpairs of the whitened third moment and a = alpha0::
+
+    alpha_i = 4 a (a+1) / ((a+2)^2 lambda_i^2)
+    v_i     = (a+2)/2 lambda_i (W^+)' w_i
+    eta_i   = last entry of v_i                        joint
+            = (a+2)/2 w_i' My(W, W) w_i                two-stage
+    sigma^2 = E[y^2] - eta' E[h h'] eta
+              E[h h'] = (alpha alpha' + diag alpha) / (a (a+1))
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from topicprism._typing import Array, Square, Topic
+from topicprism.sketch import Sketch
+from topicprism.tensor import Eigenpairs
+from topicprism.whitening import Whitening
+
+
+def alphas(pairs: Eigenpairs, alpha0: float) -> Topic:
+    return alpha0 * (alpha0 + 1) / ((alpha0 + 2) / 2 * pairs.values) ** 2
+
+
+def directions(pairs: Eigenpairs, space: Whitening, alpha0: float) -> Array:
+    """v_i as columns, in the coordinates that were whitened."""
+    v: Array = (alpha0 + 2) / 2 * pairs.values * (space.U @ pairs.vectors)
+    return v
+
+
+def power_update(pairs: Eigenpairs, space: Whitening, My: Square, alpha0: float) -> Topic:
+    """eta of the two-stage method: no eigenvectors of My, so equal entries do no harm."""
+    w = space.W @ pairs.vectors
+    eta: Topic = (alpha0 + 2) / 2 * np.einsum("ik,ij,jk->k", w, My, w)
+    return eta
+
+
+def noise_variance(sketch: Sketch, n_topics: int) -> float:
+    """sigma^2 = E[y^2] - eta' E[h h'] eta, in the units of the sketch.
+
+    What the topics explain, eta' E[h h'] eta, is E[y x]' E[x x]^+ E[y x] over the
+    top k directions: no alpha0 and no tensor is needed to know it.
+    """
+    zz = sketch.second / sketch.n
+    values, vectors = np.linalg.eigh(zz[:-1, :-1])
+    values, vectors = values[-n_topics:], vectors[:, -n_topics:]
+    seen = values > 1e-12 * values[-1]
+    explained = ((zz[-1, :-1] @ vectors)[seen] ** 2 / values[seen]).sum()
+    return float(np.clip(zz[-1, -1] - explained, 0, zz[-1, -1]))
+
+
+def to_simplex(M: Array) -> Array:
+    """Nearest probability vector to each column, in Euclidean distance."""
+    ordered = -np.sort(-M, axis=0)
+    ranks = np.arange(1, len(M) + 1)[:, None]
+    excess = (np.cumsum(ordered, axis=0) - 1) / ranks
+    last = (ordered > excess).sum(axis=0) - 1
+    on_simplex: Array = np.maximum(M - np.take_along_axis(excess, last[None], axis=0), 0)
+    return on_simplex

@@ -1,0 +1,189 @@
+"""The data, made small: moments of every document in a few well-chosen coordinates.
+
+Words are first scaled by p^-1/2, p their frequency, which makes the sampling
+noise of the second moment about the same in every direction.  Then::
+
+    A = p^-1/2 E[x1 x2] p^-1/2            never formed; A S is one pass
+    Q = orthonormal, spans p^1/2, p^-1/2 E[y x1] and the top eigenvectors of A
+    B = p^-1/2 Q      words -> coordinates
+    L = p^1/2 Q       coordinates -> words            B'L = I
+
+    z = (B'x, y)      E[z], E[z z], E[z z z]          the sketch
+
+=======  ==========================================================  =======
+code     meaning                                                       shape
+=======  ==========================================================  =======
+B        a word as coordinates, one row per word                      (V, K)
+lift     L above, the way back                                        (V, K)
+first    sum of z; its last entry belongs to the response               (R,)
+second   sum of z z                                                   (R, R)
+third    sum of z z z                                              (R, R, R)
+=======  ==========================================================  =======
+
+The response is kept as (y - centre) / scale.  No alpha0, sigma, k or method is
+in a sketch: one sketch serves them all.  Sketches over one basis add up.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.linalg import qr
+
+from topicprism._typing import Array, Coord, Cube, Square, Word, WordCoord
+from topicprism.corpus import MIN_WORDS, Documents
+from topicprism.moments import (
+    SketchSums,
+    WordSums,
+    in_three_orders,
+    pair_products,
+    sketch_sums,
+    word_sums,
+)
+
+PASSES = 3  # block power iterations; a fourth moves the topics by less than 1 % of their error
+
+
+@dataclass(frozen=True, eq=False)
+class Basis:
+    """Coordinates for words and a unit for the response."""
+
+    B: WordCoord
+    lift: WordCoord
+    centre: float
+    scale: float
+
+    @property
+    def width(self) -> int:
+        return int(self.B.shape[1])
+
+    def same_as(self, other: Basis) -> bool:
+        return self is other or (
+            (self.centre, self.scale) == (other.centre, other.scale)
+            and np.array_equal(self.B, other.B)
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class Sketch:
+    """Raw moments of z = (B'x, y) over ``n`` documents, as sums."""
+
+    basis: Basis
+    n: int
+    first: Coord
+    second: Square
+    third: Cube
+
+    def __add__(self, other: Sketch) -> Sketch:
+        if not self.basis.same_as(other.basis):
+            raise ValueError(
+                f"got sketches over two bases (of {self.basis.B.shape} and {other.basis.B.shape}), "
+                "but only sketches over one basis add up; sketch both corpora with the same basis"
+            )
+        return Sketch(
+            self.basis,
+            self.n + other.n,
+            self.first + other.first,
+            self.second + other.second,
+            self.third + other.third,
+        )
+
+
+def sketch(docs: Documents, rank: int, rng: np.random.Generator) -> Sketch:
+    """Two looks at the documents: one to find the coordinates, one to take the moments."""
+    check_rank(rank, docs.n_words)
+    return moments_over(docs, span(docs, docs.total(word_sums), rank, rng))
+
+
+def moments_over(docs: Documents, basis: Basis) -> Sketch:
+    """The sketch of documents over a basis that may come from others."""
+    return _without_repeats(docs.total(sketch_sums, basis.B, basis.centre, basis.scale), basis)
+
+
+def check_rank(n_topics: int, available: int) -> None:
+    """Refuse more topics than there are directions to tell them apart."""
+    if n_topics > available:
+        raise ValueError(
+            f"n_topics={n_topics}, but there are only {available} directions (words of the "
+            f"vocabulary, or coordinates of the sketch); use n_topics <= {available}, a larger "
+            "vocabulary or a wider sketch"
+        )
+
+
+def check_sums(sums: WordSums) -> None:
+    """Refuse a corpus that has no third moment."""
+    if sums.n == 0:
+        raise ValueError(
+            f"all {sums.n_short} documents have fewer than {MIN_WORDS} words, but third moments "
+            f"need documents of at least {MIN_WORDS}; check that rows are documents and columns "
+            "are words"
+        )
+
+
+def span(docs: Documents, sums: WordSums, rank: int, rng: np.random.Generator) -> Basis:
+    """Block power iterations for the leading directions of E[x1 x2].
+
+    1. start from E[y x1] and random directions;
+    2. multiply by A, one pass over the documents; make what is new orthonormal
+       to all that came before and go on from there;
+    3. of the space so spanned keep the directions of largest v'Av, and multiply
+       them by A once more, which costs nothing: their images are known;
+    4. put p^1/2 and p^-1/2 E[y x1] in front, so that they are inside for sure.
+
+    p^1/2 is itself an eigenvector of A, of eigenvalue 1: keeping the rest
+    orthogonal to it spares the iterations the one direction they need not find.
+    """
+    check_sums(sums)
+    p: Word = sums.x / sums.n
+    root = np.sqrt(p)
+    inverse = np.divide(1, root, out=np.zeros_like(root), where=root > 0)
+    response = inverse * (sums.yx / sums.n - sums.y.mean * p)
+
+    def times_A(S: Array) -> Array:
+        scaled = inverse[:, None] * S
+        pairs = docs.total(pair_products, scaled) - sums.x2[:, None] * scaled
+        return inverse[:, None] * pairs / sums.n
+
+    start = np.column_stack([response, root[:, None] * rng.standard_normal((len(p), rank - 1))])
+    S = _new_directions(start, root[:, None])  # 1
+    known, images = root[:, None], root[:, None]
+    for _ in range(PASSES):  # 2
+        known, images = np.hstack([known, S]), np.hstack([images, times_A(S)])
+        S = _new_directions(images[:, -S.shape[1] :], known)
+    _, vectors = np.linalg.eigh(known.T @ images)  # 3
+    leading = images @ vectors[:, : -rank - 1 : -1]
+    front = np.column_stack([root, _new_directions(response[:, None], root[:, None])])
+    Q = np.hstack([front, _new_directions(leading, front)])[:, :rank]  # 4
+    return Basis(inverse[:, None] * Q, root[:, None] * Q, sums.y.mean, sums.y.sd or 1.0)
+
+
+def _new_directions(S: Array, known: Array) -> Array:
+    """Orthonormal columns for what S adds to the span of the orthonormal ``known``."""
+    size = np.linalg.norm(S, axis=0).max(initial=0)
+    S = S - known @ (known.T @ S)
+    Q, T, _ = qr(S, mode="economic", pivoting=True)
+    Q = Q[:, np.abs(np.diag(T)) > 1e-10 * size]
+    Q -= known @ (known.T @ Q)  # what rounding left
+    new: Array = Q / np.linalg.norm(Q, axis=0)
+    return new
+
+
+def _without_repeats(s: SketchSums, basis: Basis) -> Sketch:
+    """Take out of the products the pairs and triples that use a position twice or thrice."""
+    B, K = basis.B, basis.width
+    first, second, third = np.empty(K + 1), np.empty((K + 1, K + 1)), np.empty((K + 1,) * 3)
+    first[:K], first[K] = s.p[0], s.y[0]
+
+    second[:K, :K] = s.pp - (B.T * s.x2) @ B
+    second[K, :K] = second[:K, K] = s.p[1]
+    second[K, K] = s.y[1]
+
+    twice = np.stack([(B.T * B[:, i]) @ s.Q for i in range(K)])
+    thrice = np.stack([(B.T * (B[:, i] * s.x3)) @ B for i in range(K)])
+    third[:K, :K, :K] = s.ppp - in_three_orders(twice) + 2 * thrice
+    yxx = s.ypp - (B.T * s.yx2) @ B
+    third[K, :K, :K] = third[:K, K, :K] = third[:K, :K, K] = yxx
+    third[K, K, :K] = third[K, :K, K] = third[:K, K, K] = s.p[2]
+    third[K, K, K] = s.y[2]
+    return Sketch(basis, s.n, first, second, third)

@@ -1,0 +1,185 @@
+"""The spectral algorithms, from documents to model, on one page.
+
+=============  ==========  =====================================================
+code           paper       meaning
+=============  ==========  =====================================================
+alpha0         alpha_0     sum of the Dirichlet parameters
+sigma2         sigma^2     noise of the response, in the units of the sketch
+C              C           words scaled against the response (100 in the paper)
+n_restarts     L           starts of the tensor power method, for each topic
+n_iterations   T           its iterations, at most
+=============  ==========  =====================================================
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+
+import numpy as np
+from threadpoolctl import threadpool_limits
+
+from topicprism._typing import Array, Cube, Topic
+from topicprism.centred import Centred, centre, response_slice, scaled, words_only
+from topicprism.corpus import Documents
+from topicprism.model import Model, TooManyTopics
+from topicprism.moments import word_sums
+from topicprism.recovery import alphas, directions, noise_variance, power_update, to_simplex
+from topicprism.sketch import Sketch, check_rank, moments_over, span
+from topicprism.tensor import Eigenpairs, power_method
+from topicprism.whitening import Whitening, whiten
+
+log = logging.getLogger("topicprism")
+SPARE = 10  # coordinates of a sketch beyond one per topic
+
+
+@dataclass(frozen=True)
+class Settings:
+    """How to learn, apart from the data."""
+
+    method: str = "joint"
+    noise_variance: float | None = None  # in the units of y; None: from the data
+    word_scale: float | None = None  # C of the joint method; None: from the data
+    whitening: str = "auto"
+    n_restarts: int = 100
+    n_iterations: int = 100
+
+
+@dataclass(frozen=True)
+class Solution:
+    """A model, and how far it can be trusted."""
+
+    model: Model
+    eigenvalues: Topic  # lambda_i of the whitened third moment, in the model's order
+    spectrum: Array  # the k largest eigenvalues of the second moment
+    residual: float  # share of the third moment that is not in the topics
+
+
+def learn(
+    docs: Documents,
+    n_topics: int,
+    alpha0: float = 1.0,
+    settings: Settings = Settings(),  # noqa: B008 - frozen
+    *,
+    rng: np.random.Generator,
+) -> Solution:
+    """Supervised LDA from documents: two looks at them, then small algebra."""
+    check_rank(n_topics, docs.n_words)
+    sums = docs.total(word_sums)  # pass one
+    basis = span(docs, sums, n_topics + SPARE, rng)
+    sketch = moments_over(docs, basis)  # pass two
+    log.debug("%d documents, %d coordinates", sketch.n, basis.width)
+    try:
+        return decompose(sketch, n_topics, alpha0, settings, rng=rng)
+    except TooManyTopics as refused:
+        fewer = partial(learn, docs, alpha0=alpha0, settings=settings, rng=rng)
+        raise _with_one_that_works(refused, fewer) from None
+
+
+def decompose(
+    sketch: Sketch,
+    n_topics: int,
+    alpha0: float = 1.0,
+    settings: Settings = Settings(),  # noqa: B008 - frozen
+    *,
+    rng: np.random.Generator,
+) -> Solution:
+    """The model in a sketch; no document is looked at, so every k and alpha0 is cheap to try."""
+    check_rank(n_topics, sketch.basis.width)
+    with threadpool_limits(1, "blas"):  # the matrices are too small to share
+        try:
+            return _decompose(sketch, n_topics, alpha0, settings, rng)
+        except TooManyTopics as refused:
+            fewer = partial(_decompose, sketch, alpha0=alpha0, settings=settings, rng=rng)
+            raise _with_one_that_works(refused, fewer) from None
+
+
+def _decompose(
+    sketch: Sketch, n_topics: int, alpha0: float, settings: Settings, rng: np.random.Generator
+) -> Solution:
+    basis = sketch.basis
+    sigma2 = noise_variance(sketch, n_topics)
+    known = settings.noise_variance
+    moments = centre(sketch, alpha0, sigma2 if known is None else known / basis.scale**2)
+
+    def solve(m: Centred) -> tuple[Whitening, Eigenpairs]:
+        space = whiten(m.second, n_topics, rng, settings.whitening)
+        T = in_space(m.third, space.W)
+        return space, power_method(T, rng, settings.n_restarts, settings.n_iterations)
+
+    found = METHODS[settings.method](moments, alpha0, solve, settings)
+    alpha = alphas(found.pairs, alpha0)
+    order = np.lexsort((-alpha, found.eta))  # by effect; the common ones first if there is none
+    model = Model(
+        alpha=alpha,
+        mu=to_simplex(basis.lift @ found.words),
+        eta=basis.centre + basis.scale * found.eta,
+        sigma=basis.scale * float(np.sqrt(sigma2)) if known is None else float(np.sqrt(known)),
+    ).reordered(order)
+    pairs = found.pairs
+    return Solution(model, pairs.values[order], found.space.values, pairs.residual)
+
+
+# --- the two algorithms of the paper --------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Found:
+    pairs: Eigenpairs
+    space: Whitening
+    words: Array  # mu_i in sketch coordinates, as columns
+    eta: Topic  # in the units of the sketch
+
+
+Solve = Callable[[Centred], tuple[Whitening, Eigenpairs]]
+
+
+def two_stage(m: Centred, alpha0: float, solve: Solve, settings: Settings) -> Found:
+    """Algorithm 1: topics from the words alone, then eta by a power update.
+
+    With a response that is 0 throughout this is spectral LDA.
+    """
+    space, pairs = solve(words_only(m))
+    eta = power_update(pairs, space, response_slice(m), alpha0)
+    return Found(pairs, space, directions(pairs, space, alpha0), eta)
+
+
+def joint(m: Centred, alpha0: float, solve: Solve, settings: Settings) -> Found:
+    """Algorithm 2: the response is one more word."""
+    scale = np.ones(len(m.first))
+    scale[:-1] = settings.word_scale or balance(m)
+    space, pairs = solve(scaled(m, scale))
+    v = directions(pairs, space, alpha0) / scale[:, None]
+    return Found(pairs, space, v[:-1], v[-1])
+
+
+METHODS = {"joint": joint, "two-stage": two_stage}
+
+
+def balance(m: Centred) -> float:
+    """C for which the words' largest eigenvalue equals the response's own entry of N2."""
+    words = float(np.linalg.eigvalsh(m.second[:-1, :-1])[-1])
+    response = float(m.second[-1, -1])
+    return float(np.sqrt(response / words)) if response > 0 and words > 0 else 1.0
+
+
+def in_space(T: Cube, W: Array) -> Cube:
+    """T(W, W, W)."""
+    r, k = W.shape
+    cube: Cube = (W.T @ T.reshape(r, r * r)).reshape(k, r, r)
+    return W.T @ cube @ W
+
+
+def _with_one_that_works(refused: TooManyTopics, fit: Callable[[int], object]) -> TooManyTopics:
+    """The same refusal, naming the largest number of topics that was tried and works."""
+    k = min(refused.largest, refused.n_topics - 1)
+    while k > 0:
+        try:
+            fit(k)
+        except TooManyTopics as again:
+            k = min(again.largest, k - 1)
+        else:
+            break
+    return TooManyTopics(refused.n_topics, refused.moment, refused.found, largest=k)

@@ -1,0 +1,86 @@
+"""Eigenpairs of a symmetric tensor, T = sum_i lambda_i w_i w_i w_i with orthonormal w_i.
+
+The robust tensor power method (Anandkumar et al. 2014, algorithm 1).
+
+=======  ===========  ==============================================
+code     paper        meaning
+=======  ===========  ==============================================
+T        M_3(W,W,W)   whitened third moment                 (k, k, k)
+values   lambda       eigenvalues, in the order they were found  (k,)
+vectors  v, omega     w_i is column i                          (k, k)
+=======  ===========  ==============================================
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from topicprism._typing import Array, Cube, Square, Topic
+from topicprism.model import TooManyTopics
+
+TOLERANCE = 1e-24  # a restart has converged when its squared step is below
+FLOOR = 1e-10  # an eigenvalue is positive when it is above this share of the largest
+
+
+@dataclass(frozen=True)
+class Eigenpairs:
+    values: Topic
+    vectors: Square
+    residual: float  # |T - sum_i lambda_i w_i w_i w_i| / |T|
+
+
+def power_method(
+    T: Cube, rng: np.random.Generator, n_restarts: int = 100, n_iterations: int = 100
+) -> Eigenpairs:
+    """Find one eigenpair after the other, each from ``n_restarts`` starts at once.
+
+    1. start from random unit vectors, the columns of V;
+    2. V <- T(I, V, V), normalised, until no column moves;
+    3. keep the column with the largest T(v, v, v);
+    4. take lambda v v v away from T, draw anew the columns that went to v,
+       and go on from where the others stand: they are at eigenvectors to come.
+    """
+    k, size = len(T), np.linalg.norm(T)
+    found: list[tuple[float, Array]] = []
+    V = _unit(rng.standard_normal((k, n_restarts)))  # 1
+    for i in range(k):
+        V = _iterate(T, V, n_iterations)  # 2
+        values = np.sum(V * apply(T, V), axis=0)
+        best = int(np.argmax(values))  # 3
+        lam, v = float(values[best]), V[:, best].copy()
+        if not lam > FLOOR * max([float(size), *(value for value, _ in found)]):
+            raise TooManyTopics(k, "third", i, largest=i)
+        found.append((lam, v))
+        T = T - lam * np.einsum("i,j,l->ijl", v, v, v)  # 4
+        stale = (v @ V) ** 2 > 0.5
+        V[:, stale] = _unit(rng.standard_normal((k, int(stale.sum()))))
+    values, vectors = (np.array(x) for x in zip(*found, strict=True))
+    return Eigenpairs(values, vectors.T, float(np.linalg.norm(T) / size))
+
+
+def apply(T: Cube, V: Array) -> Array:
+    """Equivalent to ``np.einsum("ijl,jr,lr->ir", T, V, V)``."""
+    k, r = V.shape
+    applied: Array = ((T.reshape(k * k, k) @ V).reshape(k, k, r) * V).sum(axis=1)
+    return applied
+
+
+def _iterate(T: Cube, V: Array, n_iterations: int) -> Array:
+    """Power iterations on every column; a column that stands still is left alone."""
+    V, moving = V.copy(), np.arange(V.shape[1])
+    for _ in range(n_iterations):
+        before = V[:, moving]
+        after = _unit(apply(T, before))
+        V[:, moving] = after
+        moving = moving[((after - before) ** 2).sum(axis=0) > TOLERANCE]
+        if len(moving) == 0:
+            break
+    return V
+
+
+def _unit(V: Array) -> Array:
+    length = np.linalg.norm(V, axis=0)
+    unit: Array = V / np.where(length > 0, length, 1)
+    return unit

@@ -1,0 +1,104 @@
+"""From a second moment to the k-dimensional topic space: W with W' M W = I.
+
+=======  ============  =======================================
+code     paper         meaning
+=======  ============  =======================================
+M        M_2, N_2      second moment, symmetric           (r, r)
+W        W             whitening matrix                   (r, k)
+U        (W^+)^T       back from topic space              (r, k)
+values   sigma(M_2)    the k largest eigenvalues            (k,)
+=======  ============  =======================================
+
+Three methods, one signature ``(M, k, rng) -> Whitening``.  M is an array or
+anything with ``shape`` and ``@``, such as a scipy ``LinearOperator``.  Nothing
+here knows of words or responses.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy.sparse.linalg import LinearOperator, eigsh
+
+from topicprism._typing import Array
+from topicprism.model import TooManyTopics
+
+OVERSAMPLING = 10  # k~ / k in Algorithm 3
+
+
+@dataclass(frozen=True)
+class Whitening:
+    W: Array
+    U: Array
+    values: Array
+
+
+def exact(M: Any, k: int, rng: np.random.Generator) -> Whitening:
+    """All eigenpairs, by a dense factorisation; r^3."""
+    dense = M if isinstance(M, np.ndarray) else M @ np.eye(M.shape[0])
+    values, vectors = np.linalg.eigh((dense + dense.T) / 2)
+    return _from_eigenpairs(values, vectors, k)
+
+
+def matrix_free(M: Any, k: int, rng: np.random.Generator) -> Whitening:
+    """The top k eigenpairs by Lanczos iterations; only products with M are asked for."""
+    r = M.shape[0]
+    if k >= r - 1:
+        return exact(M, k, rng)
+    product = LinearOperator((r, r), matvec=lambda v: M @ v, dtype=np.float64)
+    values, vectors = eigsh(product, k, which="LA", v0=rng.standard_normal(r))
+    return _from_eigenpairs(values, vectors, k)
+
+
+def nystrom(M: Any, k: int, rng: np.random.Generator) -> Whitening:
+    """Algorithm 3 of the paper, with D_Omega(:, 1:k) where it prints D_Omega(1:k, 1:k).
+
+    1. S random, r x k~ with k~ = 10 k at most r;
+    2. C = M S, Omega = S' C;
+    3. C = U_C Sigma_C D_C', Omega = D_Omega Sigma_Omega D_Omega';
+    4. keep k of each;
+    5. W = U_C Sigma_C^-1 D_C' D_Omega Sigma_Omega^1/2.
+    """
+    r = M.shape[0]
+    S = rng.standard_normal((r, min(OVERSAMPLING * k, r)))  # 1
+    C = M @ S  # 2
+    Omega = S.T @ C
+    U_C, Sigma_C, D_Ct = np.linalg.svd(C, full_matrices=False)  # 3
+    Sigma_Omega, D_Omega = _top(*np.linalg.eigh((Omega + Omega.T) / 2), k)  # 3, 4
+    U_C, Sigma_C, D_Ct = U_C[:, :k], Sigma_C[:k], D_Ct[:k]  # 4
+    W = (U_C / Sigma_C) @ (D_Ct @ D_Omega * np.sqrt(Sigma_Omega))  # 5
+    U = np.linalg.pinv(W).T
+    return Whitening(W, U, np.linalg.svd(U, compute_uv=False) ** 2)
+
+
+METHODS: dict[str, Callable[[Any, int, np.random.Generator], Whitening]] = {
+    "auto": exact,  # a sketch is small: nothing is gained by being clever
+    "exact": exact,
+    "matrix-free": matrix_free,
+    "nystrom": nystrom,
+}
+
+
+def whiten(M: Any, k: int, rng: np.random.Generator, method: str = "auto") -> Whitening:
+    """W with W' M W = I from the top k eigenpairs of M, in algebraic order."""
+    if method not in METHODS:
+        raise ValueError(f"whitening={method!r}, but expected one of {', '.join(METHODS)}")
+    return METHODS[method](M, k, rng)
+
+
+def _from_eigenpairs(values: Array, vectors: Array, k: int) -> Whitening:
+    values, vectors = _top(values, vectors, k)
+    return Whitening(vectors / np.sqrt(values), vectors * np.sqrt(values), values)
+
+
+def _top(values: Array, vectors: Array, k: int) -> tuple[Array, Array]:
+    """The k largest eigenvalues with their vectors, refused unless all are positive."""
+    order = np.argsort(-values)
+    floor = 1e-12 * abs(values[order[0]])  # below it, rounding decides the sign
+    found = int((values > floor).sum())
+    if found < k:
+        raise TooManyTopics(k, "second", found, largest=found)
+    return values[order[:k]], vectors[:, order[:k]]

@@ -1,0 +1,80 @@
+"""What must come out, computed from definitions by means that share no code with the package."""
+
+import itertools
+
+import numpy as np
+
+from topicprism.model import Model
+from topicprism.sketch import Basis, Sketch
+
+
+def dirichlet_moments(alpha):
+    """E[h], E[h h], E[h h h] by the rising factorials of their definition."""
+    a0, k = alpha.sum(), len(alpha)
+    first = alpha / a0
+    second, third = np.empty((k, k)), np.empty((k, k, k))
+    for i, j in itertools.product(range(k), repeat=2):
+        second[i, j] = alpha[i] * (alpha[j] + (i == j)) / (a0 * (a0 + 1))
+        for l in range(k):
+            third[i, j, l] = (
+                alpha[i] * (alpha[j] + (i == j)) * (alpha[l] + (i == l) + (j == l))
+            ) / (a0 * (a0 + 1) * (a0 + 2))
+    return first, second, third
+
+
+def sym3(A, b):
+    """A_ij b_l + A_il b_j + A_jl b_i."""
+    return (
+        np.einsum("ij,l->ijl", A, b) + np.einsum("il,j->ijl", A, b) + np.einsum("jl,i->ijl", A, b)
+    )
+
+
+def raw_moments(G, alpha, sigma2):
+    """E[z], E[zz], E[zzz] of z with mean G h given h, and noise in the last coordinate only."""
+    h, hh, hhh = dirichlet_moments(alpha)
+    e = np.zeros(len(G))
+    e[-1] = 1
+    z = G @ h
+    zz = G @ hh @ G.T + sigma2 * np.outer(e, e)
+    zzz = np.einsum("abc,ia,jb,lc->ijl", hhh, G, G, G) + sigma2 * sym3(np.outer(e, e), z)
+    return z, zz, zzz
+
+
+def population_basis(model, rng, spare=3, centre=0.0, scale=1.0):
+    """A basis that spans the topics and ``spare`` directions more."""
+    Q, _ = np.linalg.qr(np.column_stack([model.mu, rng.standard_normal((model.n_words, spare))]))
+    return Basis(Q, Q, centre, scale)
+
+
+def population_sketch(model, basis, n=1000):
+    """The sketch of infinitely many documents."""
+    G = np.vstack([basis.B.T @ model.mu, (model.eta - basis.centre) / basis.scale])
+    moments = raw_moments(G, model.alpha, (model.sigma / basis.scale) ** 2)
+    return Sketch(basis, n, *(n * m for m in moments))
+
+
+def unequal_model(rng, n_words=40, n_topics=5):
+    """Unequal alpha, two equal entries of eta, words of very different frequency."""
+    mu = rng.random((n_words, n_topics)) ** 3 / np.arange(1, n_words + 1)[:, None]
+    eta = rng.standard_normal(n_topics)
+    eta[1] = eta[0]
+    return Model(rng.uniform(0.1, 0.9, n_topics), mu / mu.sum(axis=0), eta, sigma=0.3)
+
+
+def ordered_tuples(counts, order):
+    """All ordered ways to pick ``order`` different word positions of one document."""
+    return list(itertools.permutations(np.repeat(np.arange(len(counts)), counts), order))
+
+
+def exact_posterior_mean(model, words):
+    """E[h | words] by enumeration of all topic assignments."""
+    k, a0 = model.n_topics, model.alpha.sum()
+    total, mean = 0.0, np.zeros(k)
+    for z in itertools.product(range(k), repeat=len(words)):
+        n = np.bincount(z, minlength=k)
+        p = np.prod([model.mu[w, i] for w, i in zip(words, z, strict=True)])
+        for i in range(k):
+            p *= np.prod(model.alpha[i] + np.arange(n[i]))
+        total += p
+        mean += p * (model.alpha + n) / (a0 + len(words))
+    return mean / total

@@ -1,0 +1,154 @@
+"""Bad input gets one sentence: what was received, what was expected, what to do."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as npst
+from scipy.sparse import csr_array
+
+from topicprism import Corpus, SpectralLDA, SpectralSLDA, learn
+from topicprism.datasets import make_slda
+
+
+@pytest.fixture
+def corpus():
+    X, y, _ = make_slda(200, n_words=30, n_topics=3, doc_length=30, random_state=0)
+    return X, y
+
+
+def spoiled(X, value):
+    X = X.toarray().astype(float)
+    X[4, 7] = value
+    return X
+
+
+@pytest.mark.parametrize("as_sparse", [False, True])
+@pytest.mark.parametrize(
+    ("value", "message"),
+    [
+        (-2, r"Negative values in data \(-2 at document 4, word 7\), but counts .* pass word"),
+        (np.nan, r"NaN or inf \(nan at document 4, word 7\), but whole numbers .* replace"),
+        (np.inf, r"NaN or inf \(inf at document 4, word 7\), but whole numbers .* replace"),
+        (0.5, r"fractions \(0.5 at document 4, word 7\), but whole numbers .* not TF-IDF"),
+    ],
+)
+def test_entries_that_are_not_counts(corpus, value, message, as_sparse):
+    X, y = corpus
+    bad = csr_array(spoiled(X, value)) if as_sparse else spoiled(X, value)
+    for model in (SpectralSLDA(3), SpectralLDA(3)):
+        with pytest.raises(ValueError, match=message):
+            model.fit(bad, y)
+    fitted = SpectralSLDA(3, random_state=0).fit(X, y)
+    with pytest.raises(ValueError, match=message):
+        fitted.predict(bad)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda y: y[:-1], r"y has shape \(199,\), but there are 200 documents; expected one"),
+        (lambda y: y * 0 + 3, "y is 3 for all 200 documents, but it must vary .* SpectralLDA"),
+        (lambda y: np.where(y == y[5], np.nan, y), r"y contains NaN or inf \(nan for document 5"),
+        (lambda y: np.where(y == y[5], np.inf, y), r"y contains NaN or inf \(inf for document 5"),
+        (lambda y: ["good"] * len(y), "y has dtype <U4, which is not numeric; .* encode labels"),
+        (lambda y: None, "requires y to be passed, but the target y is None; .* SpectralLDA"),
+    ],
+)
+def test_responses_that_cannot_be_explained(corpus, change, message):
+    X, y = corpus
+    with pytest.raises(ValueError, match=message):
+        SpectralSLDA(3).fit(X, change(y))
+
+
+@pytest.mark.parametrize(
+    ("params", "message"),
+    [
+        ({"n_topics": 0}, "n_topics=0, but expected a whole number from 1 up; try 10"),
+        ({"n_topics": 2.5}, "n_topics=2.5, but expected a whole number"),
+        ({"n_topics": True}, "n_topics=True, but expected a whole number"),
+        ({"n_topics": 31}, "n_topics=31, but there are only 30 directions .* n_topics <= 30"),
+        ({"alpha0": 0}, "alpha0=0, but expected a number above 0; try 1.0"),
+        ({"alpha0": -1.0}, "alpha0=-1.0, but expected a number above 0"),
+        ({"alpha0": np.nan}, "alpha0=nan, but expected a number above 0"),
+        ({"method": "both"}, "method='both', but expected one of 'joint', 'two-stage'"),
+        ({"whitening": "svd"}, "whitening='svd', but expected one of 'auto', 'exact'"),
+        ({"noise_variance": -1}, 'noise_variance=-1, but expected "auto" or a number from 0 up'),
+        ({"n_restarts": 0}, "n_restarts=0, but expected a whole number from 1 up"),
+        ({"n_iterations": "many"}, "n_iterations='many', but expected a whole number"),
+    ],
+)
+def test_parameters(corpus, params, message):
+    with pytest.raises(ValueError, match=message):
+        SpectralSLDA(**params).fit(*corpus)
+
+
+@pytest.mark.parametrize("method", ["joint", "two-stage"])
+def test_more_topics_than_the_data_carry_names_a_number_that_works(method):
+    X, y, _ = make_slda(60, n_words=40, n_topics=3, doc_length=5, random_state=0)
+    message = (
+        r"n_topics=38, but the (second|third) moment has only \d+ positive eigenvalues; the "
+        r"largest n_topics that works here is (\d+): use that, or more documents"
+    )
+    with pytest.raises(ValueError, match=message) as caught:
+        SpectralSLDA(38, method=method, random_state=0).fit(X, y)
+    largest = int(str(caught.value).split("works here is ")[1].split(":")[0])
+    assert 1 <= largest < 38
+    SpectralSLDA(largest, method=method, random_state=0).fit(X, y)
+
+
+def test_no_documents(corpus):
+    X, y = corpus
+    with pytest.raises(ValueError, match=r"got counts of shape \(0, 30\), but .* at least one"):
+        SpectralSLDA(3).fit(X[:0], y[:0])
+
+
+def test_one_document(corpus):
+    X, y = corpus
+    with pytest.raises(ValueError, match=r"got 1 sample \(document\), but at least 2 .* add"):
+        SpectralSLDA(3).fit(X[:1], y[:1])
+
+
+def test_all_documents_too_short():
+    X = csr_array(np.eye(10, dtype=int)[:, :5])
+    with pytest.raises(ValueError, match=r"all 10 documents have fewer than 3 words.*check that"):
+        SpectralSLDA(2).fit(X, np.arange(10.0))
+    with pytest.raises(ValueError, match="all 10 documents have fewer than 3 words"):
+        learn(Corpus(X, np.arange(10.0)), 2, rng=np.random.default_rng(0))
+
+
+def test_another_width_at_prediction(corpus):
+    X, y = corpus
+    fitted = SpectralSLDA(3, random_state=0).fit(X, y)
+    with pytest.raises(ValueError, match="X has 20 features, but SpectralSLDA is expecting 30"):
+        fitted.predict(X[:, :20])
+
+
+def test_text_instead_of_counts(corpus):
+    _, y = corpus
+    with pytest.raises(ValueError, match=r"could not convert string|dtype"):
+        SpectralSLDA(3).fit(np.array([["a", "b"]] * len(y)), y)
+
+
+anything = npst.arrays(
+    st.sampled_from([np.float64, np.int64]),
+    npst.array_shapes(min_dims=2, max_dims=2, max_side=8),
+    elements=st.sampled_from([0, 0, 1, 2, 3, 7, 1000]),
+)
+
+
+@pytest.mark.filterwarnings("ignore:.*documents have fewer")
+@settings(deadline=None, max_examples=100)
+@given(X=anything, k=st.integers(1, 4), method=st.sampled_from(["joint", "two-stage"]))
+def test_any_counts_give_a_model_or_a_sentence(X, k, method):
+    y = np.arange(len(X)) % 3
+    try:
+        fitted = SpectralSLDA(k, method=method, random_state=0).fit(X, y)
+    except ValueError as error:
+        sentence = str(error)
+        assert len(sentence) > 20
+        assert "\n" not in sentence
+    else:
+        assert np.isfinite(fitted.predict(X)).all()
+        assert np.isfinite(fitted.components_).all()
+        np.testing.assert_allclose(fitted.components_.sum(axis=1), 1)

@@ -1,0 +1,130 @@
+"""Whitening, the tensor power method and the projection, each by itself."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as npst
+from numpy.testing import assert_allclose
+from scipy.optimize import minimize
+from scipy.sparse.linalg import aslinearoperator
+
+from topicprism.model import TooManyTopics
+from topicprism.recovery import to_simplex
+from topicprism.tensor import apply, power_method
+from topicprism.whitening import whiten
+
+METHODS = ["exact", "matrix-free", "nystrom", "auto"]
+
+
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("wrap", [np.asarray, aslinearoperator])
+def test_whitening_makes_the_identity(rng, method, wrap):
+    A = rng.standard_normal((80, 4))
+    M = A @ A.T
+    space = whiten(wrap(M), 4, rng, method)
+    assert_allclose(space.W.T @ M @ space.W, np.eye(4), atol=1e-8)
+    assert_allclose(space.W.T @ space.U, np.eye(4), atol=1e-8)
+    assert_allclose(space.U @ space.U.T, M, atol=1e-8)
+    assert_allclose(np.sort(space.values), np.linalg.eigvalsh(M)[-4:], rtol=1e-6)
+
+
+@pytest.mark.parametrize("method", ["exact", "matrix-free"])
+def test_whitening_takes_the_top_of_a_noisy_matrix_in_algebraic_order(rng, method):
+    A, E = rng.standard_normal((60, 3)), rng.standard_normal((60, 60))
+    M = A @ A.T - 100 * np.eye(60)[:, :1] @ np.eye(60)[:1] + 0.01 * (E + E.T)
+    space = whiten(M, 3, rng, method)
+    assert_allclose(space.W.T @ M @ space.W, np.eye(3), atol=1e-8)
+    assert_allclose(space.values, np.linalg.eigvalsh(M)[:-4:-1])
+
+
+def test_nystrom_is_close_on_a_noisy_matrix(rng):
+    """Its error is that of the noise, not more: the same subspace to 1 %."""
+    A, E = rng.standard_normal((200, 3)), rng.standard_normal((200, 200))
+    M = A @ A.T + 0.01 * (E + E.T)
+    near, top = whiten(M, 3, rng, "nystrom"), whiten(M, 3, rng, "exact")
+    Q, P = np.linalg.qr(near.W)[0], np.linalg.qr(top.W)[0]
+    assert np.linalg.svd(Q.T @ P, compute_uv=False).min() > 0.99
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_whitening_counts_the_positive_eigenvalues(rng, method):
+    A = rng.standard_normal((30, 3))
+    with pytest.raises(TooManyTopics, match="second moment has only 3 positive") as caught:
+        whiten(A @ A.T - 1e-3 * np.eye(30), 5, rng, method)
+    assert caught.value.found == 3
+
+
+def test_unknown_whitening_lists_the_known(rng):
+    with pytest.raises(ValueError, match="whitening='svd', but expected one of auto, exact"):
+        whiten(np.eye(3), 2, rng, "svd")
+
+
+def orthogonal_tensor(rng, values):
+    V, _ = np.linalg.qr(rng.standard_normal((len(values), len(values))))
+    return np.einsum("r,ir,jr,lr->ijl", values, V, V, V), V
+
+
+@pytest.mark.parametrize("values", [[3.0], [3.0, 2.0, 1.0], [1.0] * 12, [100.0, 1.0, 0.01]])
+def test_power_method_finds_every_eigenpair(rng, values):
+    T, V = orthogonal_tensor(rng, values)
+    pairs = power_method(T, rng)
+    assert_allclose(sorted(pairs.values), sorted(values), rtol=1e-8)
+    overlap = np.abs(V.T @ pairs.vectors).max(axis=1)
+    assert_allclose(overlap, 1, atol=1e-8)
+    assert pairs.residual < 1e-8
+
+
+def test_residual_is_the_share_that_is_left(rng):
+    T, _ = orthogonal_tensor(rng, [3.0, 2.0, 1.0])
+    noise = rng.standard_normal((3, 3, 3))
+    noise = sum(noise.transpose(p) for p in [(0, 1, 2), (0, 2, 1), (1, 0, 2)]) + sum(
+        noise.transpose(p) for p in [(1, 2, 0), (2, 0, 1), (2, 1, 0)]
+    )
+    T = T + 0.01 * noise
+    pairs = power_method(T, rng)
+    rebuilt = np.einsum("r,ir,jr,lr->ijl", pairs.values, *3 * [pairs.vectors])
+    assert_allclose(pairs.residual, np.linalg.norm(T - rebuilt) / np.linalg.norm(T))
+    assert 0 < pairs.residual < 0.1
+
+
+def test_power_method_counts_the_positive_eigenvalues(rng):
+    T, _ = orthogonal_tensor(rng, [3.0, 2.0, 0.0, 0.0])
+    with pytest.raises(TooManyTopics, match="third moment has only 2 positive") as caught:
+        power_method(T, rng)
+    assert caught.value.found == 2
+
+
+def test_few_restarts_and_iterations_still_answer(rng):
+    T, _ = orthogonal_tensor(rng, [3.0, 2.0, 1.0])
+    pairs = power_method(T, rng, n_restarts=1, n_iterations=3)
+    assert pairs.values.shape == (3,)
+
+
+def test_apply_is_its_docstring(rng):
+    T, V = rng.standard_normal((4, 4, 4)), rng.standard_normal((4, 7))
+    assert_allclose(apply(T, V), np.einsum("ijl,jr,lr->ir", T, V, V))
+
+
+@given(npst.arrays(float, (6, 2), elements=st.floats(-10, 10)))
+def test_projection_is_on_the_simplex_and_no_point_of_it_is_nearer(M):
+    P = to_simplex(M)
+    assert_allclose(P.sum(axis=0), 1)
+    assert (P >= 0).all()
+    # optimality: the gap P - M is smallest, and the same, where P is positive
+    for p, m in zip(P.T, M.T, strict=True):
+        gap = (p - m)[p > 1e-9]
+        assert np.ptp(gap) < 1e-9
+        assert ((p - m)[p <= 1e-9] >= gap.min() - 1e-9).all()
+
+
+def test_projection_agrees_with_a_general_optimiser(rng):
+    m = rng.standard_normal(5)
+    best = minimize(
+        lambda p: ((p - m) ** 2).sum(),
+        np.full(5, 0.2),
+        bounds=[(0, 1)] * 5,
+        constraints={"type": "eq", "fun": lambda p: p.sum() - 1},
+        tol=1e-12,
+    )
+    assert_allclose(to_simplex(m[:, None])[:, 0], best.x, atol=1e-6)

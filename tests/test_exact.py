@@ -1,0 +1,126 @@
+"""On the moments of infinitely many documents, the truth comes back to rounding."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+from oracles import (
+    dirichlet_moments,
+    population_basis,
+    population_sketch,
+    raw_moments,
+    sym3,
+    unequal_model,
+)
+
+from topicprism import Settings, decompose
+from topicprism.centred import centre, response_slice, words_only
+from topicprism.evaluation import match
+from topicprism.recovery import noise_variance
+
+TOL = 1e-8
+
+
+def assert_recovered(model, truth):
+    same = model.reordered(match(model, truth))
+    assert_allclose(same.mu, truth.mu, atol=TOL)
+    assert_allclose(same.alpha, truth.alpha, atol=TOL)
+    assert_allclose(same.eta, truth.eta, atol=TOL)
+    assert_allclose(same.sigma, truth.sigma, atol=TOL)
+
+
+@pytest.mark.parametrize("method", ["joint", "two-stage"])
+@pytest.mark.parametrize("whitening", ["exact", "matrix-free", "nystrom"])
+@pytest.mark.parametrize("seed", range(5))
+def test_both_algorithms_recover_the_truth(method, whitening, seed):
+    rng = np.random.default_rng(seed)
+    truth = unequal_model(rng)
+    basis = population_basis(truth, rng, centre=0.7, scale=2.5)
+    solution = decompose(
+        population_sketch(truth, basis),
+        truth.n_topics,
+        truth.alpha.sum(),
+        Settings(method=method, whitening=whitening),
+        rng=rng,
+    )
+    assert_recovered(solution.model, truth)
+    assert solution.residual < TOL
+
+
+@pytest.mark.parametrize("C", [1e-2, 1.0, 100.0, None])
+def test_no_scale_of_the_words_changes_the_joint_answer(rng, C):
+    truth = unequal_model(rng)
+    sketch = population_sketch(truth, population_basis(truth, rng))
+    settings = Settings(word_scale=C, noise_variance=truth.sigma**2)
+    solution = decompose(sketch, truth.n_topics, truth.alpha.sum(), settings, rng=rng)
+    assert_recovered(solution.model, truth)
+
+
+def test_centred_moments_are_sums_over_topics(rng):
+    truth = unequal_model(rng)
+    a, a0 = truth.alpha, truth.alpha.sum()
+    basis = population_basis(truth, rng)
+    m = centre(population_sketch(truth, basis), a0, truth.sigma**2)
+    v = np.vstack([basis.B.T @ truth.mu, truth.eta])
+    c2, c3 = 1 / (a0 * (a0 + 1)), 2 / (a0 * (a0 + 1) * (a0 + 2))
+    assert_allclose(m.second, c2 * np.einsum("k,ik,jk->ij", a, v, v), atol=1e-14)
+    assert_allclose(m.third, c3 * np.einsum("k,ik,jk,lk->ijl", a, v, v, v), atol=1e-14)
+
+    mu = basis.B.T @ truth.mu
+    assert_allclose(words_only(m).third, c3 * np.einsum("k,ik,jk,lk->ijl", a, mu, mu, mu), atol=TOL)
+    assert_allclose(response_slice(m), c3 * np.einsum("k,ik,jk->ij", a * truth.eta, mu, mu))
+
+
+def test_the_printed_definition_of_n3_misses_its_target(rng):
+    """Definition 2 of the paper, as printed, on the moments it is meant for."""
+    truth = unequal_model(rng, n_words=6, n_topics=3)
+    a, s2 = truth.alpha.sum(), truth.sigma**2
+    v = np.vstack([truth.mu, truth.eta])
+    z, zz, zzz = raw_moments(v, truth.alpha, s2)
+    e = np.zeros(7)
+    e[-1] = 1
+    ee, eee = np.outer(e, e), np.einsum("i,j,l->ijl", e, e, e)
+    c = 2 * a**2 / ((a + 1) * (a + 2))
+    z3 = np.einsum("i,j,l->ijl", z, z, z)
+    target = np.einsum("k,ik,jk,lk->ijl", truth.alpha, v, v, v) * 2 / (a * (a + 1) * (a + 2))
+
+    printed = (
+        zzz - a / (a + 1) * sym3(zz, z) + c * z3 + 3 * s2 * z[-1] * eee + s2 / (a + 1) * sym3(ee, z)
+    )
+    ours = zzz - a / (a + 2) * sym3(zz, z) + c * z3 - 2 * s2 / (a + 2) * sym3(ee, z)
+    assert_allclose(ours, target, atol=1e-14)
+    assert np.linalg.norm(printed - target) > 0.1 * np.linalg.norm(target)
+
+
+def test_noise_variance_is_what_the_topics_leave_of_the_mean_square(rng):
+    truth = unequal_model(rng)
+    sketch = population_sketch(truth, population_basis(truth, rng))
+    _, hh, _ = dirichlet_moments(truth.alpha)
+    mean_square = sketch.second[-1, -1] / sketch.n
+    expected = mean_square - truth.eta @ hh @ truth.eta
+    assert_allclose(noise_variance(sketch, truth.n_topics), expected)
+    assert_allclose(expected, truth.sigma**2)
+
+
+def test_the_mean_response_divides_by_alpha0(rng):
+    """The paper has E[y] = eta . alpha."""
+    truth = unequal_model(rng)
+    sketch = population_sketch(truth, population_basis(truth, rng))
+    assert_allclose(sketch.first[-1] / sketch.n, truth.eta @ truth.alpha / truth.alpha.sum())
+
+
+def test_one_sketch_serves_many_fits(rng):
+    """Smaller k and other alpha0 need no document: only the sketch is passed."""
+    truth = unequal_model(rng)
+    sketch = population_sketch(truth, population_basis(truth, rng))
+    for k in range(1, 6):
+        for alpha0 in (0.5, truth.alpha.sum(), 4.0):
+            model = decompose(sketch, k, alpha0, rng=rng).model
+            assert_allclose(model.mu.sum(axis=0), 1)
+
+
+def test_more_topics_than_the_second_moment_carries_says_how_many(rng):
+    truth = unequal_model(rng)
+    sketch = population_sketch(truth, population_basis(truth, rng))
+    message = r"n_topics=7, but the second moment has only 5 positive .* works here is 5"
+    with pytest.raises(ValueError, match=message):
+        decompose(sketch, 7, truth.alpha.sum(), Settings("two-stage"), rng=rng)

@@ -1,0 +1,73 @@
+"""The shape of the package itself."""
+
+import ast
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import topicprism
+
+ROOT = Path(topicprism.__file__).parent
+REPOSITORY = ROOT.parents[1]
+
+# One line per floor.  A module may import from the floors above it, never from below.
+FLOORS = [
+    ["_typing"],
+    ["backends", "model"],
+    ["corpus"],
+    ["moments", "whitening", "tensor", "engines", "datasets"],
+    ["sketch", "inference", "theory"],
+    ["centred", "recovery", "evaluation"],
+    ["spectral"],
+    ["estimators"],
+]
+FLOOR = {name: i for i, names in enumerate(FLOORS) for name in names}
+
+
+def imports(path):
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("topicprism."):
+            yield node.module.split(".")[1]
+
+
+def test_imports_only_go_up():
+    for path in ROOT.rglob("*.py"):
+        here = path.relative_to(ROOT).parts[0].removesuffix(".py")
+        if here != "__init__":
+            below = [t for t in imports(path) if t != here and FLOOR[t] >= FLOOR[here]]
+            assert not below, f"{here} imports {below}, which is not above it"
+
+
+def test_public_names_are_listed():
+    public = {n for n in vars(topicprism) if not n.startswith("_")}
+    modules = {p.name.removesuffix(".py") for p in ROOT.iterdir()}
+    assert public - modules == set(topicprism.__all__) - modules
+
+
+def test_import_loads_nothing_optional_that_scikit_learn_does_not():
+    heavy = ["matplotlib", "pandas", "pyarrow", "torch", "cupy", "dask", "pyspark"]
+
+    def loaded(by):
+        code = f"import sys; {by}; print(*[m for m in {heavy} if m in sys.modules])"
+        run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+        assert run.returncode == 0, run.stderr
+        return set(run.stdout.split())
+
+    assert loaded("import sklearn.base, sklearn.metrics, topicprism") == loaded(
+        "import sklearn.base, sklearn.metrics"
+    )
+
+
+def test_the_readme_example_runs():
+    blocks = re.findall(r"```python\n(.*?)```", (REPOSITORY / "README.md").read_text(), re.S)
+    example = blocks[0]
+    assert len(example.strip().splitlines()) <= 12
+    exec(compile(example, "README.md", "exec"), {})
+
+
+def test_versions_agree():
+    changelog = (REPOSITORY / "CHANGELOG.md").read_text()
+    newest = re.search(r"^## (\S+)", changelog, re.M)
+    assert newest is not None
+    assert newest.group(1) == topicprism.__version__

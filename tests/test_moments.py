@@ -1,0 +1,157 @@
+"""Sums over documents against their definitions, on documents small enough to enumerate."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from numpy.testing import assert_allclose
+from oracles import ordered_tuples
+from scipy.sparse import csr_array
+
+from topicprism.corpus import Corpus
+from topicprism.engines import Threaded
+from topicprism.moments import (
+    Spread,
+    add_triples,
+    fill_cube,
+    in_three_orders,
+    pair_products,
+    word_sums,
+)
+from topicprism.sketch import Basis, moments_over, sketch, span
+
+
+@pytest.fixture
+def tiny(rng):
+    """Nine documents over five words; two of them too short to have a third moment."""
+    counts = rng.integers(0, 3, size=(9, 5)) + np.array([1, 1, 1, 0, 0])
+    counts[3] = [1, 0, 1, 0, 0]
+    counts[7] = 0
+    return Corpus(csr_array(counts), rng.normal(3, 2, 9))
+
+
+def usable(corpus):
+    rows = corpus.counts.toarray()
+    return [(n, y) for n, y in zip(rows, corpus.y, strict=True) if n.sum() >= 3]
+
+
+def average(B, counts, order):
+    tuples = ordered_tuples(counts, order)
+    letters = "ijl"[:order]
+    spec = ",".join(letters) + "->" + letters
+    return sum(np.einsum(spec, *(B[w] for w in t)) for t in tuples) / len(tuples)
+
+
+def test_the_sketch_averages_over_ordered_tuples_of_positions(rng, tiny):
+    B = rng.standard_normal((5, 3))
+    s = moments_over(tiny, Basis(B, B, centre=1.5, scale=2.0))
+    first, second, third = np.zeros(4), np.zeros((4, 4)), np.zeros((4, 4, 4))
+    for n, y in usable(tiny):
+        t = (y - 1.5) / 2.0
+        x, xx, xxx = (average(B, n, order) for order in (1, 2, 3))
+        first += [*x, t]
+        second[:3, :3] += xx
+        second[3] += [*(t * x), 0]
+        second[:3, 3] += t * x
+        second[3, 3] += t**2
+        third[:3, :3, :3] += xxx
+        for place in ((3,), (slice(3), 3), (slice(3), slice(3), 3)):
+            index = [slice(3)] * 3
+            index[len(place) - 1] = 3
+            third[tuple(index)] += t * xx
+        third[3, 3, :3] += t**2 * x
+        third[3, :3, 3] += t**2 * x
+        third[:3, 3, 3] += t**2 * x
+        third[3, 3, 3] += t**3
+    assert s.n == 7
+    assert_allclose(s.first, first)
+    assert_allclose(s.second, second)
+    assert_allclose(s.third, third, atol=1e-14)
+
+
+def test_word_sums_leave_short_documents_out_and_count_them(tiny):
+    sums = word_sums(tiny)
+    assert (sums.n, sums.n_short) == (7, 2)
+    assert_allclose(sums.x, sum(n / n.sum() for n, _ in usable(tiny)))
+    assert_allclose(sums.yx, sum(y * n / n.sum() for n, y in usable(tiny)))
+    assert_allclose(sums.y.mean, np.mean([y for _, y in usable(tiny)]))
+    assert_allclose(sums.y.sd, np.std([y for _, y in usable(tiny)]))
+
+
+def test_pair_sums_apply_the_second_moment(rng, tiny):
+    S = rng.standard_normal((5, 4))
+    E2 = sum(average(np.eye(5), n, 2) for n, _ in usable(tiny))
+    assert_allclose(pair_products(tiny, S) - word_sums(tiny).x2[:, None] * S, E2 @ S)
+
+
+def test_the_basis_spans_mean_response_and_leading_directions(rng):
+    counts = rng.poisson(rng.gamma(1, 1, size=(300, 1)) * rng.random((1, 12)) * 4, (300, 12)) + 1
+    corpus = Corpus(csr_array(counts), rng.standard_normal(300))
+    basis = span(corpus, word_sums(corpus), 6, rng)
+    sums = word_sums(corpus)
+    p = sums.x / sums.n
+    assert_allclose(basis.B.T @ basis.lift, np.eye(6), atol=1e-12)
+    for inside in (p, sums.yx / sums.n):
+        assert_allclose(basis.lift @ (basis.B.T @ inside), inside, atol=1e-12)
+    scaled = basis.lift / np.sqrt(p)[:, None]
+    assert_allclose(scaled.T @ scaled, np.eye(6), atol=1e-12)
+
+
+def test_sketches_over_one_basis_add_up(rng, tiny):
+    whole = sketch(tiny, 4, rng)
+    parts = [moments_over(tiny.rows(0, 4), whole.basis), moments_over(tiny.rows(4, 9), whole.basis)]
+    both = parts[0] + parts[1]
+    assert both.n == whole.n
+    assert_allclose(both.first, whole.first, atol=1e-12)
+    assert_allclose(both.second, whole.second, atol=1e-12)
+    assert_allclose(both.third, whole.third, atol=1e-12)
+
+
+def test_sketches_over_two_bases_do_not(rng, tiny):
+    a, b = sketch(tiny, 4, rng), sketch(tiny, 3, rng)
+    with pytest.raises(ValueError, match=r"two bases .* same basis"):
+        a + b
+
+
+@pytest.mark.parametrize("n_threads", [1, 2, 3, 50])
+def test_threads_change_nothing(rng, tiny, n_threads):
+    one = sketch(tiny, 4, np.random.default_rng(1))
+    many = sketch(Threaded(tiny, n_threads), 4, np.random.default_rng(1))
+    assert_allclose(many.third, one.third, atol=1e-12)
+    assert_allclose(many.basis.B, one.basis.B, atol=1e-12)
+
+
+@pytest.mark.parametrize("dtype", [np.int8, np.int32, np.int64, np.float32, np.float64])
+@pytest.mark.parametrize("index", [np.int32, np.int64])
+def test_types_of_counts_and_indices_change_nothing(rng, tiny, dtype, index):
+    X = tiny.counts.astype(dtype)
+    X.indices, X.indptr = X.indices.astype(index), X.indptr.astype(index)
+    same = sketch(Corpus(X, tiny.y), 4, np.random.default_rng(1))
+    assert_allclose(same.third, sketch(tiny, 4, np.random.default_rng(1)).third, atol=1e-14)
+
+
+def test_triples_are_their_docstring(rng):
+    P, w, T = rng.standard_normal((17, 4)), rng.random(17), np.zeros((4, 4, 4))
+    add_triples(T, P, w)
+    assert_allclose(fill_cube(T), np.einsum("d,di,dj,dl->ijl", w, P, P, P))
+
+
+def test_three_orders(rng):
+    A, b = rng.standard_normal((3, 3)), rng.standard_normal(3)
+    A = A + A.T
+    expected = sum(np.einsum(f"ij,l->{order}", A, b) for order in ("ijl", "ilj", "lij"))
+    assert_allclose(in_three_orders(np.multiply.outer(A, b)), expected)
+
+
+numbers = st.lists(st.floats(-1e6, 1e6), max_size=20)
+
+
+@given(numbers, numbers, st.sampled_from([0.0, 1e9]))
+def test_spread_is_stable_far_from_zero(a, b, far):
+    both = np.array(a + b) + far
+    spread = Spread.of(np.array(a) + far) + Spread.of(np.array(b) + far)
+    assert spread.n == len(both)
+    if len(both):
+        # the numbers themselves are rounded to far * 1e-16
+        assert_allclose(spread.mean, both.mean(), rtol=1e-12, atol=1e-9)
+        assert_allclose(spread.sd, both.std(), rtol=1e-6, atol=1e-6)
