@@ -8,8 +8,11 @@ from numpy.testing import assert_allclose
 from oracles import ordered_tuples
 from scipy.sparse import csr_array
 
+from topicprism import learn
 from topicprism.corpus import Corpus
+from topicprism.datasets import make_slda
 from topicprism.engines import Threaded
+from topicprism.evaluation import recovery_errors
 from topicprism.moments import (
     Spread,
     add_triples,
@@ -82,6 +85,18 @@ def test_pair_sums_apply_the_second_moment(rng, tiny):
     S = rng.standard_normal((5, 4))
     E2 = sum(average(np.eye(5), n, 2) for n, _ in usable(tiny))
     assert_allclose(pair_products(tiny, S) - word_sums(tiny).x2[:, None] * S, E2 @ S)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_float32_directions_do_not_move_the_error(seed, monkeypatch):
+    """Directions are searched for in float32; the topics they lead to have the same error."""
+    X, y, truth = make_slda(4000, n_words=200, n_topics=5, doc_length=60, random_state=seed)
+    errors = []
+    for dtype in (np.float32, np.float64):
+        monkeypatch.setattr("topicprism.sketch.SEARCH", dtype)
+        model = learn(Corpus(X, y), 5, rng=np.random.default_rng(0)).model
+        errors.append(recovery_errors(model, truth).mu)
+    assert_allclose(*errors, rtol=1e-5)
 
 
 def test_the_basis_spans_mean_response_and_leading_directions(rng):

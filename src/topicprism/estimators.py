@@ -90,7 +90,6 @@ class _SpectralTopics(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
         _check_number("n_restarts", self.n_restarts, Integral, "a whole number from 1 up; try 100")
         _check_number("n_iterations", self.n_iterations, Integral, "a whole number from 1 up")
         _check_choice("whitening", self.whitening, WHITENINGS)
-        self.n_short_ = _warn_of_short(docs)
         solution = learn(
             Threaded(docs, effective_n_jobs(self.n_jobs)),
             self.n_topics,
@@ -98,6 +97,8 @@ class _SpectralTopics(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
             settings,
             rng=_generator(self.random_state),
         )
+        self.n_short_ = solution.n_short
+        _warn_of_short(solution.n_short, len(docs))
         self.model_ = solution.model
         self.components_ = solution.model.mu.T
         self.alpha_ = solution.model.alpha
@@ -318,16 +319,14 @@ def _varied(y: Any, n_documents: int) -> Doc:
     return response
 
 
-def _warn_of_short(docs: Corpus) -> int:
-    n_short = int((docs.lengths < MIN_WORDS).sum())
-    if 0 < n_short < len(docs):
+def _warn_of_short(n_short: int, n_documents: int) -> None:
+    if n_short:
         warnings.warn(
-            f"{n_short} of {len(docs)} documents have fewer than {MIN_WORDS} words: they are left "
-            "out of the moments and still get predictions",
+            f"{n_short} of {n_documents} documents have fewer than {MIN_WORDS} words: they are "
+            "left out of the moments and still get predictions",
             ShortDocumentsWarning,
             stacklevel=4,
         )
-    return n_short
 
 
 def _check_number(name: str, value: Any, kind: type, expected: str) -> None:

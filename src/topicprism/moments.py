@@ -100,42 +100,40 @@ class SketchSums(Additive):
 
 
 def word_sums(c: Corpus) -> WordSums:
-    x, yx, x2 = np.zeros((3, c.n_words))
-    used = np.empty(len(c), bool)
+    used, sums = np.empty(len(c), bool), np.zeros((c.n_words, 4))
     X = c.counts
-    cpu.word_sums(X.indptr, X.indices, X.data, c.y, used, x, yx, x2)
+    cpu.word_sums(X.indptr, X.indices, X.data, c.y, used, sums)
     n = int(used.sum())
-    return WordSums(n, len(c) - n, Spread.of(c.y[used]), x, yx, x2)
+    return WordSums(n, len(c) - n, Spread.of(c.y[used]), *sums.T[:3])
 
 
 def pair_products(c: Corpus, S: Array) -> Array:
     """Sum of n (n . S) / (m (m-1)); less ``x2 * S`` it is (sum of x1 x2) S."""
-    out = np.zeros_like(S)
+    out = np.zeros(S.shape)
     X = c.counts
-    cpu.pair_sums(X.indptr, X.indices, X.data, S, out)
+    cpu.pair_products(X.indptr, X.indices, X.data, S, out)
     return out
 
 
 def sketch_sums(c: Corpus, B: WordCoord, centre: float, scale: float) -> SketchSums:
     """Moments of (B'x, (y - centre) / scale) to order three, block by block of documents."""
     V, K = B.shape
-    n, y, p = 0, np.zeros(3), np.zeros((3, K))
+    X, n, y, p = c.counts, 0, np.zeros(3), np.zeros((3, K))
     pp, ypp, ppp = np.zeros((K, K)), np.zeros((K, K)), np.zeros((K, K, K))
-    Q, (x2, yx2, x3) = np.zeros((V, K)), np.zeros((3, V))
-    P, C = np.empty((BLOCK, K)), np.empty((BLOCK, 3))
-    response = (c.y - centre) / scale
+    Q, sums = np.zeros((V, K)), np.zeros((V, 4))
     for start in range(0, len(c), BLOCK):
-        part, t = c.rows(start, min(start + BLOCK, len(c))), response[start : start + BLOCK]
-        X, b = part.counts, len(part)
-        cpu.project(X.indptr, X.indices, X.data, t, B, P[:b], C[:b], Q, x2, yx2, x3)
-        (c1, c2, c3), powers = C[:b].T, np.vander(t, 4, increasing=True).T
+        t = (c.y[start : start + BLOCK] - centre) / scale
+        P, C = np.empty((len(t), K)), np.empty((len(t), 3))
+        rows = X.indptr[start : start + len(t) + 1]
+        cpu.project(rows, X.indices, X.data, t, B, P, C, Q, sums)
+        (c1, c2, c3), powers = C.T, np.vander(t, 4, increasing=True).T
         n += int((c1 > 0).sum())
         y += powers[1:] @ (c1 > 0)
-        p += (powers[:3] * c1) @ P[:b]
-        pp += (P[:b].T * c2) @ P[:b]
-        ypp += (P[:b].T * (c2 * t)) @ P[:b]
-        add_triples(ppp, P[:b], c3)
-    return SketchSums(n, y, p, pp, ypp, fill_cube(ppp), Q, x2, yx2, x3)
+        p += (powers[:3] * c1) @ P
+        pp += (P.T * c2) @ P
+        ypp += (P.T * (c2 * t)) @ P
+        add_triples(ppp, P, c3)
+    return SketchSums(n, y, p, pp, ypp, fill_cube(ppp), Q, *sums.T[:3])
 
 
 def add_triples(T: Cube, P: Array, w: Array) -> None:

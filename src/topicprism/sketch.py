@@ -26,6 +26,7 @@ in a sketch: one sketch serves them all.  Sketches over one basis add up.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -42,7 +43,9 @@ from topicprism.moments import (
     word_sums,
 )
 
-PASSES = 3  # block power iterations; a fourth moves the topics by less than 1 % of their error
+MAX_PASSES = 12  # block power iterations
+SEARCH = np.float32  # type of the directions on their way; sums and moments are float64
+ENOUGH = 0.01  # stop them when the next is expected to gain less than this, in log sum of squares
 
 
 @dataclass(frozen=True, eq=False)
@@ -122,40 +125,56 @@ def check_sums(sums: WordSums) -> None:
 
 
 def span(docs: Documents, sums: WordSums, rank: int, rng: np.random.Generator) -> Basis:
-    """Block power iterations for the leading directions of E[x1 x2].
-
-    1. start from E[y x1] and random directions;
-    2. multiply by A, one pass over the documents; make what is new orthonormal
-       to all that came before and go on from there;
-    3. of the space so spanned keep the directions of largest v'Av, and multiply
-       them by A once more, which costs nothing: their images are known;
-    4. put p^1/2 and p^-1/2 E[y x1] in front, so that they are inside for sure.
-
-    p^1/2 is itself an eigenvector of A, of eigenvalue 1: keeping the rest
-    orthogonal to it spares the iterations the one direction they need not find.
-    """
+    """Coordinates that hold p^1/2, p^-1/2 E[y x1] and the leading directions of A."""
     check_sums(sums)
+    rank = min(rank, docs.n_words)
     p: Word = sums.x / sums.n
     root = np.sqrt(p)
     inverse = np.divide(1, root, out=np.zeros_like(root), where=root > 0)
     response = inverse * (sums.yx / sums.n - sums.y.mean * p)
 
     def times_A(S: Array) -> Array:
-        scaled = inverse[:, None] * S
+        scaled = np.ascontiguousarray(inverse[:, None] * S, dtype=SEARCH)
         pairs = docs.total(pair_products, scaled) - sums.x2[:, None] * scaled
         return inverse[:, None] * pairs / sums.n
 
-    start = np.column_stack([response, root[:, None] * rng.standard_normal((len(p), rank - 1))])
-    S = _new_directions(start, root[:, None])  # 1
-    known, images = root[:, None], root[:, None]
-    for _ in range(PASSES):  # 2
-        known, images = np.hstack([known, S]), np.hstack([images, times_A(S)])
-        S = _new_directions(images[:, -S.shape[1] :], known)
-    _, vectors = np.linalg.eigh(known.T @ images)  # 3
-    leading = images @ vectors[:, : -rank - 1 : -1]
+    start = root[:, None] * rng.standard_normal((len(p), rank))
+    leading = _leading(times_A, start, root[:, None])
     front = np.column_stack([root, _new_directions(response[:, None], root[:, None])])
-    Q = np.hstack([front, _new_directions(leading, front)])[:, :rank]  # 4
+    Q = np.ascontiguousarray(np.hstack([front, _new_directions(leading, front)])[:, :rank])
     return Basis(inverse[:, None] * Q, root[:, None] * Q, sums.y.mean, sums.y.sd or 1.0)
+
+
+def _leading(times_A: Callable[[Array], Array], S: Array, root: Array) -> Array:
+    """Block power iterations for the leading directions of A, as many as S has.
+
+    1. multiply by A, one pass over the documents; make what is new orthonormal to
+       all that came before and go on from there;
+    2. of the space so spanned find the directions of largest v'Av; stop when the sum
+       of their squares, going by its last two gains, would hardly gain more;
+    3. multiply them by A once more, which costs nothing: their images are known.
+
+    p^1/2 is itself an eigenvector of A, of eigenvalue 1: keeping the rest
+    orthogonal to it spares the iterations the one direction they need not find.
+    """
+    n, known, images, sizes = S.shape[1], root, root, [0.0]
+    leading = np.empty((1, 0))  # none, unless documents differ
+    for _ in range(MAX_PASSES):
+        S = _new_directions(S, known)
+        if S.shape[1] == 0:
+            break
+        known, images = np.hstack([known, S]), np.hstack([images, times_A(S)])  # 1
+        S = images[:, -S.shape[1] :]
+        values, vectors = np.linalg.eigh(known.T @ images)  # 2
+        top = slice(-2, -n - 2, -1)  # the very first is p^1/2
+        leading = vectors[:, top]
+        sizes.append(float(np.log(np.sum(values[top].clip(1e-150) ** 2))))
+        if len(sizes) > 3:
+            before, last = np.diff(sizes[-3:])
+            if last**2 < ENOUGH * before:
+                break
+    found: Array = images @ leading  # 3
+    return found
 
 
 def _new_directions(S: Array, known: Array) -> Array:

@@ -15,13 +15,14 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 
 import numpy as np
-from threadpoolctl import threadpool_limits
 
 from topicprism._typing import Array, Cube, Topic
+from topicprism.backends import one_blas_thread
+from topicprism.backends.cpu import LANES
 from topicprism.centred import Centred, centre, response_slice, scaled, words_only
 from topicprism.corpus import Documents
 from topicprism.model import Model, TooManyTopics
@@ -32,7 +33,7 @@ from topicprism.tensor import Eigenpairs, power_method
 from topicprism.whitening import Whitening, whiten
 
 log = logging.getLogger("topicprism")
-SPARE = 10  # coordinates of a sketch beyond one per topic
+SPARE = 6  # coordinates of a sketch beyond one per topic, at least
 
 
 @dataclass(frozen=True)
@@ -55,6 +56,8 @@ class Solution:
     eigenvalues: Topic  # lambda_i of the whitened third moment, in the model's order
     spectrum: Array  # the k largest eigenvalues of the second moment
     residual: float  # share of the third moment that is not in the topics
+    n_documents: int  # with three words or more
+    n_short: int = 0  # the others, if documents were looked at
 
 
 def learn(
@@ -67,12 +70,14 @@ def learn(
 ) -> Solution:
     """Supervised LDA from documents: two looks at them, then small algebra."""
     check_rank(n_topics, docs.n_words)
-    sums = docs.total(word_sums)  # pass one
-    basis = span(docs, sums, n_topics + SPARE, rng)
-    sketch = moments_over(docs, basis)  # pass two
+    with one_blas_thread():  # what is not in the passes is small
+        sums = docs.total(word_sums)  # pass one
+        basis = span(docs, sums, width_for(n_topics), rng)
+        sketch = moments_over(docs, basis)  # pass two
     log.debug("%d documents, %d coordinates", sketch.n, basis.width)
     try:
-        return decompose(sketch, n_topics, alpha0, settings, rng=rng)
+        found = decompose(sketch, n_topics, alpha0, settings, rng=rng)
+        return replace(found, n_short=sums.n_short)
     except TooManyTopics as refused:
         fewer = partial(learn, docs, alpha0=alpha0, settings=settings, rng=rng)
         raise _with_one_that_works(refused, fewer) from None
@@ -88,7 +93,7 @@ def decompose(
 ) -> Solution:
     """The model in a sketch; no document is looked at, so every k and alpha0 is cheap to try."""
     check_rank(n_topics, sketch.basis.width)
-    with threadpool_limits(1, "blas"):  # the matrices are too small to share
+    with one_blas_thread():
         try:
             return _decompose(sketch, n_topics, alpha0, settings, rng)
         except TooManyTopics as refused:
@@ -119,7 +124,7 @@ def _decompose(
         sigma=basis.scale * float(np.sqrt(sigma2)) if known is None else float(np.sqrt(known)),
     ).reordered(order)
     pairs = found.pairs
-    return Solution(model, pairs.values[order], found.space.values, pairs.residual)
+    return Solution(model, pairs.values[order], found.space.values, pairs.residual, sketch.n)
 
 
 # --- the two algorithms of the paper --------------------------------------------------
@@ -163,6 +168,11 @@ def balance(m: Centred) -> float:
     words = float(np.linalg.eigvalsh(m.second[:-1, :-1])[-1])
     response = float(m.second[-1, -1])
     return float(np.sqrt(response / words)) if response > 0 and words > 0 else 1.0
+
+
+def width_for(n_topics: int) -> int:
+    """Coordinates for a sketch of k topics: some to spare, and no vector lane idle."""
+    return -(-(n_topics + SPARE) // LANES) * LANES
 
 
 def in_space(T: Cube, W: Array) -> Cube:

@@ -2,9 +2,16 @@
 
 A document of m words weighs c1 = 1/m, c2 = 1/(m(m-1)), c3 = 1/(m(m-1)(m-2)) in
 the moments of order one, two and three, and nothing when it has fewer than
-three words.  Below, ``X`` is ``csr_array((counts, words, indptr))`` and ``c1``,
-``c2``, ``c3`` are those weights as vectors.  Kernels add into the arrays they
-are given, allocate next to nothing and hold no state.
+three words.  Below, ``X`` is the matrix and ``c1``, ``c2``, ``c3`` are those
+weights as vectors.  ``indptr`` may be a slice of the matrix's own: the entries
+of other rows are not looked at.  Kernels add into the arrays they are given,
+allocate next to nothing, hold no state and let go of the interpreter, so that
+threads can run several at once.
+
+The inner loops run over contiguous rows of ``LANES`` numbers or a multiple of
+that, which is what the compiler turns into vector instructions without a rest.
+A document is read four entries at a time: one at a time, each addition would
+wait for the one before it to reach memory and come back.
 """
 
 from __future__ import annotations
@@ -14,7 +21,10 @@ from typing import Any
 import numba as nb
 import numpy as np
 
+LANES = 16
+
 jit: Any = nb.njit(nogil=True, cache=True)
+inline: Any = nb.njit(nogil=True, inline="always")
 
 
 @jit
@@ -28,11 +38,11 @@ def first_not_a_count(data):  # type: ignore[no-untyped-def]
 
 
 @jit
-def word_sums(indptr, words, counts, y, used, x, yx, x2):  # type: ignore[no-untyped-def]
+def word_sums(indptr, words, counts, y, used, sums):  # type: ignore[no-untyped-def]
     """Which documents have three words, and the sums over their words::
 
     used[:] = X.sum(axis=1) >= 3
-    x += X.T @ c1;  yx += X.T @ (c1 * y);  x2 += X.T @ c2
+    sums[:, :3] += np.column_stack([X.T @ c1, X.T @ (c1 * y), X.T @ c2])
     """
     for d in range(len(indptr) - 1):
         m = 0.0
@@ -44,61 +54,76 @@ def word_sums(indptr, words, counts, y, used, x, yx, x2):  # type: ignore[no-unt
         c1 = 1 / m
         c1y, c2 = c1 * y[d], c1 / (m - 1)
         for j in range(indptr[d], indptr[d + 1]):
-            v, n = words[j], counts[j]
-            x[v] += c1 * n
-            yx[v] += c1y * n
-            x2[v] += c2 * n
+            s, n = sums[words[j]], np.float64(counts[j])
+            s[0] += c1 * n
+            s[1] += c1y * n
+            s[2] += c2 * n
 
 
 @jit
-def pair_sums(indptr, words, counts, S, out):  # type: ignore[no-untyped-def]
+def pair_products(indptr, words, counts, S, out):  # type: ignore[no-untyped-def]
     """``out += X.T @ (c2[:, None] * (X @ S))``, one read of each document."""
     p = np.empty(S.shape[1])
     for d in range(len(indptr) - 1):
-        p[:] = 0.0
-        m = 0.0
-        for j in range(indptr[d], indptr[d + 1]):
-            v, n = words[j], np.float64(counts[j])
-            m += n
-            for i in range(len(p)):
-                p[i] += n * S[v, i]
-        if m < 3:
-            continue
-        c2 = 1 / (m * (m - 1))
-        for j in range(indptr[d], indptr[d + 1]):
-            v, n = words[j], c2 * counts[j]
-            for i in range(len(p)):
-                out[v, i] += n * p[i]
+        m = _project(indptr[d], indptr[d + 1], words, counts, S, p)
+        if m >= 3:
+            _scatter(indptr[d], indptr[d + 1], words, counts, 1 / (m * (m - 1)), p, out)
 
 
 @jit
-def project(indptr, words, counts, y, B, P, C, Q, x2, yx2, x3):  # type: ignore[no-untyped-def]
+def project(indptr, words, counts, y, B, P, C, Q, sums):  # type: ignore[no-untyped-def]
     """Documents in the coordinates of B, and what their words must be corrected by::
 
     P[:] = X @ B;  C[:] = np.column_stack([c1, c2, c3])
     Q += X.T @ (c3[:, None] * P)
-    x2 += X.T @ c2;  yx2 += X.T @ (c2 * y);  x3 += X.T @ c3
+    sums[:, :3] += np.column_stack([X.T @ c2, X.T @ (c2 * y), X.T @ c3])
     """
-    K = B.shape[1]
     for d in range(len(indptr) - 1):
-        p, c = P[d], C[d]
-        p[:] = 0.0
-        c[:] = 0.0
-        m = 0.0
-        for j in range(indptr[d], indptr[d + 1]):
-            v, n = words[j], np.float64(counts[j])
-            m += n
-            for i in range(K):
-                p[i] += n * B[v, i]
+        start, stop = indptr[d], indptr[d + 1]
+        m = _project(start, stop, words, counts, B, P[d])
+        C[d] = 0.0
         if m < 3:
             continue
-        c[0] = 1 / m
-        c[1] = c[0] / (m - 1)
-        c[2] = c[1] / (m - 2)
-        for j in range(indptr[d], indptr[d + 1]):
-            v, n = words[j], np.float64(counts[j])
-            x2[v] += c[1] * n
-            yx2[v] += c[1] * y[d] * n
-            x3[v] += c[2] * n
-            for i in range(K):
-                Q[v, i] += c[2] * n * p[i]
+        c1 = 1 / m
+        c2 = c1 / (m - 1)
+        c3 = c2 / (m - 2)
+        c2y = c2 * y[d]
+        C[d, 0], C[d, 1], C[d, 2] = c1, c2, c3
+        _scatter(start, stop, words, counts, c3, P[d], Q)
+        for j in range(start, stop):
+            s, n = sums[words[j]], np.float64(counts[j])
+            s[0] += c2 * n
+            s[1] += c2y * n
+            s[2] += c3 * n
+
+
+@inline
+def _project(start, stop, words, counts, S, p):  # type: ignore[no-untyped-def]
+    """``p[:] = n @ S[w]`` for the entries (w, n) of one document; returns its length."""
+    p[:] = 0.0
+    m = 0.0
+    j = start
+    while j + 4 <= stop:
+        s0, s1, s2, s3 = S[words[j]], S[words[j + 1]], S[words[j + 2]], S[words[j + 3]]
+        n0, n1 = np.float64(counts[j]), np.float64(counts[j + 1])
+        n2, n3 = np.float64(counts[j + 2]), np.float64(counts[j + 3])
+        m += (n0 + n1) + (n2 + n3)
+        for i in range(len(p)):
+            p[i] += (n0 * s0[i] + n1 * s1[i]) + (n2 * s2[i] + n3 * s3[i])
+        j += 4
+    while j < stop:
+        s, n = S[words[j]], np.float64(counts[j])
+        m += n
+        for i in range(len(p)):
+            p[i] += n * s[i]
+        j += 1
+    return m
+
+
+@inline
+def _scatter(start, stop, words, counts, weight, p, out):  # type: ignore[no-untyped-def]
+    """``out[w] += weight * n * p`` for the entries (w, n) of one document."""
+    for j in range(start, stop):
+        o, n = out[words[j]], weight * counts[j]
+        for i in range(len(p)):
+            o[i] += n * p[i]

@@ -9,8 +9,7 @@ from functools import reduce
 from operator import add
 from typing import Any, TypeVar
 
-from threadpoolctl import threadpool_limits
-
+from topicprism.backends import one_blas_thread
 from topicprism.corpus import Corpus
 
 S = TypeVar("S")
@@ -29,5 +28,5 @@ class Threaded:
 
     def total(self, part: Callable[..., S], *shared: Any) -> S:
         shards = self.corpus.shards(self.n_threads)
-        with threadpool_limits(1, "blas"), ThreadPoolExecutor(self.n_threads) as pool:
+        with one_blas_thread(), ThreadPoolExecutor(self.n_threads) as pool:
             return reduce(add, pool.map(lambda shard: part(shard, *shared), shards))
