@@ -16,7 +16,7 @@ FLOORS = [
     ["_typing"],
     ["backends", "model"],
     ["corpus"],
-    ["moments", "whitening", "tensor", "engines", "datasets"],
+    ["moments", "whitening", "tensor", "engines", "datasets", "text"],
     ["sketch", "inference", "theory"],
     ["centred", "recovery", "evaluation"],
     ["spectral"],

@@ -3,6 +3,7 @@
 A document walks through the package in this order; each line is one module,
 one dataclass in, one dataclass out::
 
+    text        raw text to counts                        FastCountVectorizer
     corpus      word counts and responses                 Corpus, Documents
     moments     sums over documents                       WordSums, SketchSums
     sketch      moments in a few coordinates              Basis, Sketch

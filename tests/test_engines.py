@@ -1,0 +1,74 @@
+"""Wherever the documents are and whoever sums them, the model is the same."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from scipy.sparse import csr_array
+
+from topicprism import Corpus, learn
+from topicprism.corpus import Documents
+from topicprism.datasets import make_slda
+from topicprism.engines import OnDisk, Threaded
+from topicprism.engines.disk import read, write
+
+
+@pytest.fixture
+def corpus():
+    X, y, _ = make_slda(2000, n_words=80, n_topics=4, doc_length=(1, 60), random_state=0)
+    return Corpus(X, y)
+
+
+@pytest.mark.parametrize("n_threads", [1, 2, 3, 40])
+@pytest.mark.parametrize("n_shards", [1, 7])
+def test_every_engine_learns_the_same_model(corpus, tmp_path, n_threads, n_shards):
+    plain = learn(corpus, 4, rng=np.random.default_rng(0))
+    engines = [
+        Threaded(corpus, n_threads),
+        OnDisk.write(tmp_path, corpus.shards(n_shards), n_threads),
+    ]
+    for docs in engines:
+        assert isinstance(docs, Documents)
+        same = learn(docs, 4, rng=np.random.default_rng(0))
+        assert_allclose(same.model.mu, plain.model.mu, atol=1e-10)
+        assert_allclose(same.model.eta, plain.model.eta, atol=1e-10)
+        assert (same.n_documents, same.n_short) == (plain.n_documents, plain.n_short)
+        again = learn(docs, 4, rng=np.random.default_rng(0))
+        assert_array_equal(again.model.mu, same.model.mu)
+
+
+def test_a_shard_comes_back_as_it_was_in_the_smallest_type(corpus, tmp_path):
+    write(tmp_path / "a.shard", corpus)
+    back = read(tmp_path / "a.shard")
+    assert_array_equal(back.counts.toarray(), corpus.counts.toarray())
+    assert_array_equal(back.y, corpus.y)
+    assert back.counts.dtype == np.uint8
+    assert [p.name for p in tmp_path.iterdir()] == ["a.shard"]
+
+
+def test_counts_above_a_byte_take_two(tmp_path):
+    big = Corpus(csr_array([[300, 1]]), np.ones(1))
+    write(tmp_path / "a.shard", big)
+    assert read(tmp_path / "a.shard").counts.dtype == np.uint16
+
+
+def test_a_cut_off_shard_says_so(corpus, tmp_path):
+    path = tmp_path / "a.shard"
+    write(path, corpus)
+    path.write_bytes(path.read_bytes()[:-100])
+    with pytest.raises(ValueError, match=r"a.shard is not a whole shard .* write it again"):
+        OnDisk.open(tmp_path).total(len)
+    path.write_bytes(b"something else")
+    with pytest.raises(ValueError, match=r"a.shard is not a whole shard"):
+        OnDisk.open(tmp_path)
+
+
+def test_a_folder_without_shards_says_so(tmp_path):
+    with pytest.raises(ValueError, match=r"has no .shard files, but at least one was expected"):
+        OnDisk.open(tmp_path)
+
+
+def test_shards_over_two_vocabularies_are_refused(corpus, tmp_path):
+    other, y, _ = make_slda(10, n_words=30, n_topics=2, random_state=0)
+    docs = OnDisk.write(tmp_path, [corpus, Corpus(other, y)])
+    with pytest.raises(ValueError, match=r"over 30 words and the first shard over 80"):
+        learn(docs, 4, rng=np.random.default_rng(0))
