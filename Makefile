@@ -2,7 +2,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint types format clean
+.PHONY: help demo test bench lint types format clean
 
 help:  ## print this list
 	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-8s %s\n", $$1, $$2}'
@@ -12,6 +12,12 @@ demo: .venv/ready  ## learn 20,000 documents with a known truth; print and draw 
 
 test: .venv/ready lint types  ## style, types and tests
 	@$(BIN)/python -m pytest
+
+bench: .venv/rivals  ## speed beside rivals, which it installs; ten minutes on a quiet machine
+	@$(BIN)/python benchmarks/run.py timing
+	@$(BIN)/python benchmarks/run.py growth
+	@$(BIN)/python benchmarks/run.py inference
+	@$(BIN)/python benchmarks/kernels.py
 
 lint: .venv/ready  ## style
 	@$(BIN)/ruff check .
@@ -31,4 +37,8 @@ clean:  ## remove the environment and everything made
 	@echo "setting up .venv (once; a minute or two)"
 	@test -x $(BIN)/python || $(PYTHON) -m venv .venv
 	@$(BIN)/python -m pip install -qq --disable-pip-version-check -e '.[dev]'
+	@touch $@
+
+.venv/rivals: .venv/ready
+	@$(BIN)/python -m pip install -qq --disable-pip-version-check -e '.[bench]'
 	@touch $@

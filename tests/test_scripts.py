@@ -9,10 +9,11 @@ import pytest
 
 REPOSITORY = Path(__file__).resolve().parents[1]
 EXPERIMENTS = sorted((REPOSITORY / "experiments").glob("*.py"))
+BENCHMARKS = [REPOSITORY / "benchmarks" / name for name in ("run.py", "kernels.py")]
 
 
-@pytest.mark.parametrize("script", EXPERIMENTS, ids=lambda p: p.stem)
-def test_experiments_run(script):
+@pytest.mark.parametrize("script", EXPERIMENTS + BENCHMARKS, ids=lambda p: p.stem)
+def test_experiments_and_benchmarks_run(script):
     run = subprocess.run(
         [sys.executable, script, "--quick"], capture_output=True, text=True, cwd=REPOSITORY
     )

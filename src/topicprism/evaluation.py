@@ -87,8 +87,9 @@ def halves(counts: Counts, rng: np.random.Generator) -> tuple[Counts, Counts]:
     starts = np.concatenate([[0], np.cumsum(np.bincount(document, minlength=counts.shape[0]))])
     place = np.arange(len(entry)) - starts[document[order]]
     first = np.bincount(entry[order[place % 2 == 0]], minlength=len(n))
-    shape = counts.shape
-    return (
-        csr_array((first, counts.indices, counts.indptr), shape),
-        csr_array((n - first, counts.indices, counts.indptr), shape),
-    )
+    hands = []
+    for hand in (first, n - first):
+        X = csr_array((hand, counts.indices, counts.indptr), counts.shape, copy=True)
+        X.eliminate_zeros()
+        hands.append(X)
+    return hands[0], hands[1]

@@ -31,7 +31,7 @@ class Propagation:
     """Stop a document when no word moves its Dirichlet by ``tolerance`` of its total."""
 
     max_sweeps: int = 50
-    tolerance: float = 1e-4
+    tolerance: float = 2e-3
 
     def fill(self, X: Counts, mu: Array, alpha: Array, first: int, h: DocTopic) -> None:
         fold_in.propagate(

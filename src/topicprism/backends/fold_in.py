@@ -12,6 +12,7 @@ import numba as nb
 import numpy as np
 
 jit: Any = nb.njit(nogil=True, cache=True)
+inlined: Any = nb.njit(nogil=True, forceinline=True)
 
 DAMPING = 0.7  # of a full step; undamped, one document in a hundred goes round in circles
 PATIENCE = 20  # sweeps before steps are shortened further
@@ -40,7 +41,7 @@ def propagate(  # type: ignore[no-untyped-def]
     for d in range(len(h)):
         longest = max(longest, indptr[d + 1] - indptr[d])
     sites = np.empty((longest, k))
-    g, c, r, step = np.empty(k), np.empty(k), np.empty(k), np.empty(k)
+    g, c, r = np.empty(k), np.empty(k), np.empty(k)
     for d in range(len(h)):
         sites[: indptr[d + 1] - indptr[d]] = 0.0
         g[:] = alpha
@@ -49,7 +50,7 @@ def propagate(  # type: ignore[no-untyped-def]
             moved = 0.0
             for j in range(indptr[d], indptr[d + 1]):
                 site = sites[j - indptr[d]]
-                moved = max(moved, _visit(mu[words[j]], counts[j], share, site, g, c, r, step))
+                moved = max(moved, _visit(mu[words[j]], counts[j], share, site, g, c, r))
             if moved < tolerance:
                 break
         total = g.sum()
@@ -57,41 +58,42 @@ def propagate(  # type: ignore[no-untyped-def]
             h[d, i] = g[i] / total
 
 
-@jit
-def _visit(mu_w, n, share, site, g, c, r, step):  # type: ignore[no-untyped-def]
-    """One update of one word's site; returns how far it moved g, relative to its total."""
+@inlined
+def _visit(mu_w, n, share, site, g, c, r):  # type: ignore[no-untyped-def]
+    """One update of one word's site; returns how far it moved g, relative to its total.
+
+    With f = total / (c0 + 1), the new site less the old is f (c + r) - g.
+    """
     k = len(g)
-    c0, norm = 0.0, 0.0
+    c0, norm, least = 0.0, 0.0, 0.0
     for i in range(k):
         c[i] = g[i] - site[i]
-        if c[i] <= 0.0:
-            return 0.0  # the others alone make no distribution: come back later
-        c0 += c[i]
         r[i] = mu_w[i] * c[i]
+        c0 += c[i]
         norm += r[i]
-    if n <= 0 or norm <= 0.0:
-        return 0.0  # a word no topic can say tells nothing
-    spread, excess = 0.0, 0.0
+        least = min(least, c[i])
+    if least < 0.0 or norm <= 0.0 or n <= 0:
+        return 0.0  # without it no distribution is left; or no topic has it; or it is not there
+    scale, squares, means = 1.0 / norm, 0.0, 0.0
     for i in range(k):
-        r[i] /= norm
-        mean = (c[i] + r[i]) / (c0 + 1)
-        square = (c[i] + 1) * (c[i] + 2 * r[i]) / ((c0 + 1) * (c0 + 2))
-        spread += mean - square
-        excess += square - mean * mean
+        r[i] = c[i] + r[i] * scale
+        squares += (c[i] + 1.0) * (2.0 * r[i] - c[i])
+        means += r[i] * r[i]
+    squares /= (c0 + 1.0) * (c0 + 2.0)
+    excess = squares - means / ((c0 + 1.0) * (c0 + 1.0))
     if excess <= 0.0:
         return 0.0
-    total = spread / excess
+    f, share = (1.0 - squares) / (excess * (c0 + 1.0)), share * n
     for i in range(k):
-        step[i] = total * (c[i] + r[i]) / (c0 + 1) - c[i] - site[i]
-        if g[i] + share * n * step[i] < 0.2 * g[i]:
-            share = -0.8 * g[i] / (n * step[i])
-    moved, g0 = 0.0, 0.0
+        c[i] = f * r[i] - g[i]
+        if share * c[i] < -0.8 * g[i]:
+            share = -0.8 * g[i] / c[i]
+    moved, part = 0.0, share / n
     for i in range(k):
-        site[i] += share * step[i]
-        g[i] += share * n * step[i]
-        moved = max(moved, abs(share * n * step[i]))
-        g0 += g[i]
-    return moved / g0
+        site[i] += part * c[i]
+        g[i] += share * c[i]
+        moved = max(moved, abs(share * c[i]))
+    return moved / (c0 + 1.0)
 
 
 @jit
