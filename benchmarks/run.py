@@ -20,6 +20,7 @@ import resource
 import subprocess
 import sys
 import tempfile
+import tracemalloc
 from contextlib import suppress
 from importlib.metadata import version
 from pathlib import Path
@@ -113,11 +114,21 @@ def timing(args) -> None:
                 f"{name:18}{result.seconds:9.3f}{result.seconds / unit:11.1f}"
                 f"{result.seconds / base:10.1f}{error:>13}{pr2(test.y, result.y_hat):8.3f}"
             )
+        print(f"memory of the joint fit beyond X: {memory_beyond(train):.0f} MB")
         if times in PAPER:
             gibbs, joint, two_stage = PAPER[times]
             print(
                 f"paper's C++, another machine: Gibbs {gibbs}, joint {joint}, two-stage {two_stage}"
             )
+
+
+def memory_beyond(train) -> float:
+    """Peak of what is allocated while fitting, the corpus being there already."""
+    tracemalloc.start()
+    SpectralSLDA(10, n_jobs=2, random_state=0).fit(train.X, train.y)
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    return peak / 1e6
 
 
 def product_time(X, repeats: int = 5) -> float:

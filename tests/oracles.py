@@ -5,7 +5,7 @@ import itertools
 import numpy as np
 
 from topicprism.model import Model
-from topicprism.sketch import Basis, Sketch
+from topicprism.sketching import Basis, Sketch
 
 
 def dirichlet_moments(alpha):

@@ -120,7 +120,9 @@ def test_all_documents_too_short():
 def test_another_width_at_prediction(corpus):
     X, y = corpus
     fitted = SpectralSLDA(3, random_state=0).fit(X, y)
-    with pytest.raises(ValueError, match="X has 20 features, but SpectralSLDA is expecting 30"):
+    with pytest.raises(
+        ValueError, match=r"X has 20 features, but .* expecting 30 .*; vectorise with the"
+    ):
         fitted.predict(X[:, :20])
 
 

@@ -55,3 +55,9 @@ def test_words_and_responses_follow_the_model(rng):
 def test_unknown_words_list_the_known():
     with pytest.raises(ValueError, match="words='pareto', but expected 'uniform' or 'zipf'"):
         make_slda(1, words="pareto")
+
+
+def test_no_documents_or_negative_lengths_are_refused():
+    for bad in ({"n_documents": 0}, {"n_documents": 5, "doc_length": -1}):
+        with pytest.raises(ValueError, match=r"n_documents=\d and doc_length=.*, but expected at"):
+            make_slda(**bad)

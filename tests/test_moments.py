@@ -21,7 +21,7 @@ from topicprism.moments import (
     pair_products,
     word_sums,
 )
-from topicprism.sketch import Basis, moments_over, sketch, span
+from topicprism.sketching import Basis, moments_over, sketch, span
 
 
 @pytest.fixture
@@ -93,7 +93,7 @@ def test_float32_directions_do_not_move_the_error(seed, monkeypatch):
     X, y, truth = make_slda(4000, n_words=200, n_topics=5, doc_length=60, random_state=seed)
     errors = []
     for dtype in (np.float32, np.float64):
-        monkeypatch.setattr("topicprism.sketch.SEARCH", dtype)
+        monkeypatch.setattr("topicprism.sketching.SEARCH", dtype)
         model = learn(Corpus(X, y), 5, rng=np.random.default_rng(0)).model
         errors.append(recovery_errors(model, truth).mu)
     assert_allclose(*errors, rtol=1e-5)

@@ -6,7 +6,7 @@ one dataclass in, one dataclass out::
     text        raw text to counts                        FastCountVectorizer
     corpus      word counts and responses                 Corpus, Documents
     moments     sums over documents                       WordSums, SketchSums
-    sketch      moments in a few coordinates              Basis, Sketch
+    sketching   moments in a few coordinates              Basis, Sketch
     centred     alpha0 and sigma taken into account       Centred
     whitening   the k-dimensional topic space             Whitening
     tensor      orthogonal tensor eigenpairs              Eigenpairs
@@ -25,12 +25,13 @@ from topicprism.corpus import Corpus
 from topicprism.estimators import ShortDocumentsWarning, SpectralLDA, SpectralSLDA
 from topicprism.inference import Gibbs, Propagation, infer
 from topicprism.model import Model
-from topicprism.sketch import Sketch
+from topicprism.sketching import Basis, Sketch, sketch
 from topicprism.spectral import Settings, Solution, decompose, learn
 
 __version__ = "0.1.0"
 
 __all__ = [
+    "Basis",
     "Corpus",
     "Gibbs",
     "Model",
@@ -44,4 +45,5 @@ __all__ = [
     "decompose",
     "infer",
     "learn",
+    "sketch",
 ]

@@ -23,7 +23,7 @@ import numpy as np
 
 from topicprism._typing import Coord, Cube, Square
 from topicprism.moments import in_three_orders
-from topicprism.sketch import Sketch
+from topicprism.sketching import Sketch
 
 
 @dataclass(frozen=True)

@@ -29,6 +29,11 @@ def make_slda(
     ``alpha=None`` is 1/k for each topic; a number is used for each topic.
     ``doc_length`` is a length or a range (low, high), both included.
     """
+    if n_documents < 1 or min(np.atleast_1d(doc_length)) < 0:
+        raise ValueError(
+            f"n_documents={n_documents} and doc_length={doc_length}, but expected at least one "
+            "document and lengths from 0 up"
+        )
     rng = np.random.default_rng(random_state)
     truth = draw_model(n_words, n_topics, rng, alpha=alpha, noise=noise, words=words)
     X, y, _ = draw_corpus(truth, n_documents, doc_length, rng)

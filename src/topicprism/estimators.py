@@ -73,15 +73,21 @@ class _SpectralTopics(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
 
     def _counts(self, X: Any, *, reset: bool = False) -> Counts:
         """X as counts; what they must be is for ``check_counts`` to say."""
-        checked = validate_data(
-            self,
-            X,
-            reset=reset,
-            accept_sparse="csr",
-            ensure_all_finite=False,
-            ensure_min_samples=0,
-            ensure_min_features=2 if reset else 1,
-        )
+        try:
+            checked = validate_data(
+                self,
+                X,
+                reset=reset,
+                accept_sparse="csr",
+                ensure_all_finite=False,
+                ensure_min_samples=0,
+                ensure_min_features=2 if reset else 1,
+            )
+        except ValueError as error:
+            if "features as input" not in str(error):
+                raise
+            what = str(error).rstrip(".")
+            raise ValueError(f"{what}; vectorise with the vocabulary used in training") from None
         return check_counts(checked)
 
     def _learn(self, docs: Corpus, settings: Settings) -> Self:

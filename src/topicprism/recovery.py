@@ -15,7 +15,7 @@ from __future__ import annotations
 import numpy as np
 
 from topicprism._typing import Array, Square, Topic
-from topicprism.sketch import Sketch
+from topicprism.sketching import Sketch
 from topicprism.tensor import Eigenpairs
 from topicprism.whitening import Whitening
 

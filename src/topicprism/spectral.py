@@ -28,7 +28,7 @@ from topicprism.corpus import Documents
 from topicprism.model import Model, TooManyTopics
 from topicprism.moments import word_sums
 from topicprism.recovery import alphas, directions, noise_variance, power_update, to_simplex
-from topicprism.sketch import Sketch, check_rank, moments_over, span
+from topicprism.sketching import Sketch, check_rank, moments_over, span
 from topicprism.tensor import Eigenpairs, power_method
 from topicprism.whitening import Whitening, whiten
 

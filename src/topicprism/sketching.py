@@ -94,7 +94,7 @@ class Sketch:
 
 
 def sketch(docs: Documents, rank: int, rng: np.random.Generator) -> Sketch:
-    """Two looks at the documents: one to find the coordinates, one to take the moments."""
+    """The sketch of documents in ``rank`` word coordinates: for that many topics or fewer."""
     check_rank(rank, docs.n_words)
     return moments_over(docs, span(docs, docs.total(word_sums), rank, rng))
 
