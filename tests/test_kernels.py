@@ -1,0 +1,102 @@
+"""Every kernel against the numpy lines of its docstring."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from oracles import unequal_model
+from scipy.sparse import csr_array
+
+from topicprism.backends import cpu, fold_in
+
+
+@pytest.fixture
+def data(rng):
+    """Counts with empty, short and long rows, and the weights of their documents."""
+    X = csr_array(rng.poisson(0.4, size=(60, 11)))
+    m = X.sum(axis=1).astype(float)
+    weights = np.zeros((3, 60))
+    long = m >= 3
+    weights[0, long] = 1 / m[long]
+    weights[1, long] = weights[0, long] / (m[long] - 1)
+    weights[2, long] = weights[1, long] / (m[long] - 2)
+    assert 0 < long.sum() < 60
+    return X, weights, rng.standard_normal(60)
+
+
+def test_word_sums(data):
+    X, (c1, c2, _), y = data
+    used, sums = np.empty(60, bool), np.zeros((11, 4))
+    cpu.word_sums(X.indptr, X.indices, X.data, y, used, sums)
+    assert_array_equal(used, X.sum(axis=1) >= 3)
+    assert_allclose(sums[:, :3], np.column_stack([X.T @ c1, X.T @ (c1 * y), X.T @ c2]))
+
+
+@pytest.mark.parametrize("width", [1, 5, 16, 33])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_pair_products(rng, data, width, dtype):
+    X, (_, c2, _), _ = data
+    S, out = rng.standard_normal((11, width)).astype(dtype), np.ones((11, width))
+    cpu.pair_products(X.indptr, X.indices, X.data, S, out)
+    assert_allclose(out, 1 + X.T @ (c2[:, None] * (X @ S.astype(float))))
+
+
+@pytest.mark.parametrize("rows", [slice(0, 60), slice(13, 40)])
+def test_project(rng, data, rows):
+    """Also on a slice of the row pointers."""
+    X, (c1, c2, c3), y = data
+    B = rng.standard_normal((11, 16))
+    n = rows.stop - rows.start
+    P, C, Q, sums = np.empty((n, 16)), np.empty((n, 3)), np.zeros((11, 16)), np.zeros((11, 4))
+    indptr = X.indptr[rows.start : rows.stop + 1]
+    cpu.project(indptr, X.indices, X.data, y[rows], B, P, C, Q, sums)
+    X, c1, c2, c3, y = X[rows], c1[rows], c2[rows], c3[rows], y[rows]
+    assert_allclose(P, X @ B, atol=1e-14)
+    assert_allclose(C, np.column_stack([c1, c2, c3]))
+    assert_allclose(Q, X.T @ (c3[:, None] * P), atol=1e-14)
+    expected = np.column_stack([X.T @ c2, X.T @ (c2 * y), X.T @ c3])
+    assert_allclose(sums[:, :3], expected, atol=1e-14)
+
+
+@pytest.mark.parametrize(
+    ("data", "at"),
+    [
+        ([], -1),
+        ([0, 1, 2], -1),
+        ([0.0, 3.0, 0.5, -1.0], 2),
+        ([1.0, np.nan], 1),
+        ([np.inf], 0),
+        ([2, -1], 1),
+    ],
+)
+def test_first_not_a_count(data, at):
+    assert cpu.first_not_a_count(np.array(data)) == at
+
+
+def test_one_sweep_of_propagation(rng):
+    """The lines of the docstring, word by word, with damping."""
+    model = unequal_model(rng, n_words=8, n_topics=3)
+    n = np.array([2, 0, 1, 3, 1, 0, 0, 1])
+    X = csr_array(n[None])
+    h = np.empty((1, 3))
+    fold_in.propagate(X.indptr, X.indices, X.data, model.mu, model.alpha, 1, 0.0, h)
+
+    g = model.alpha.copy()
+    for w in np.flatnonzero(n):
+        site = np.zeros(3)
+        c = g - site
+        r = model.mu[w] * c / (model.mu[w] @ c)
+        mean = (c + r) / (c.sum() + 1)
+        sq = (c + 1) * (c + 2 * r) / ((c.sum() + 1) * (c.sum() + 2))
+        new = mean * (mean - sq).sum() / (sq - mean**2).sum() - c
+        g += fold_in.DAMPING * n[w] * (new - site)
+    assert (g > 0.2 * model.alpha).all()  # no step was shortened
+    assert_allclose(h[0], g / g.sum())
+
+
+def test_random_streams_are_spread_evenly():
+    """splitmix64 from consecutive counters: mean 1/2 and no correlation, to five sigma."""
+    bits = [int(fold_in._scramble(np.uint64(i))) for i in range(4000)]
+    u = np.array(bits) / 2**64
+    assert abs(u.mean() - 0.5) < 5 / np.sqrt(12 * 4000)
+    assert abs(np.corrcoef(u[1:], u[:-1])[0, 1]) < 5 / np.sqrt(4000)
+    assert len(set(bits)) == 4000
