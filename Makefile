@@ -17,6 +17,7 @@ bench: .venv/rivals  ## speed beside rivals, which it installs; ten minutes on a
 	@$(BIN)/python benchmarks/run.py timing
 	@$(BIN)/python benchmarks/run.py growth
 	@$(BIN)/python benchmarks/run.py inference
+	@$(BIN)/python benchmarks/run.py disk 0.5
 	@$(BIN)/python benchmarks/kernels.py
 
 lint: .venv/ready  ## style
@@ -31,7 +32,7 @@ format: .venv/ready  ## put the code in the house style
 	@$(BIN)/ruff format .
 
 clean:  ## remove the environment and everything made
-	rm -rf .venv results .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	rm -rf .venv .mypy_cache .pytest_cache .ruff_cache .hypothesis
 
 .venv/ready: pyproject.toml
 	@echo "setting up .venv (once; a minute or two)"

@@ -1,4 +1,4 @@
-"""The kernels over time: one line per run in results/kernels.jsonl, each with its error.
+"""The kernels over time: one line per run in kernels.jsonl beside this file, each with its error.
 
     python benchmarks/kernels.py             # prints the last two runs beside each other
     python benchmarks/kernels.py --quick     # small and unrecorded, for the test suite
@@ -21,7 +21,7 @@ from topicprism.backends import cpu
 from topicprism.datasets import draw_corpus, draw_model
 from topicprism.moments import add_triples, fill_cube
 
-LOG = Path(__file__).resolve().parents[1] / "results" / "kernels.jsonl"
+LOG = Path(__file__).with_name("kernels.jsonl")
 
 
 def measure(n_documents: int) -> dict[str, tuple[float, float]]:
@@ -81,7 +81,6 @@ def main() -> None:
     now = measure(500 if quick else 40_000)
     before = {}
     if not quick:
-        LOG.parent.mkdir(exist_ok=True)
         if LOG.exists():
             before = json.loads(LOG.read_text().splitlines()[-1])["kernels"]
         commit = subprocess.run(

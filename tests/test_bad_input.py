@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as npst
 from scipy.sparse import csr_array
 
-from topicprism import Corpus, SpectralLDA, SpectralSLDA, learn
+from topicprism import Corpus, Gibbs, Propagation, Settings, SpectralLDA, SpectralSLDA, learn
 from topicprism.datasets import make_slda
 
 
@@ -49,9 +49,19 @@ def test_entries_that_are_not_counts(corpus, value, message, as_sparse):
     [
         (lambda y: y[:-1], r"y has shape \(199,\), but there are 200 documents; expected one"),
         (lambda y: y * 0 + 3, "y is 3 for all 200 documents, but it must vary .* SpectralLDA"),
-        (lambda y: np.where(y == y[5], np.nan, y), r"y contains NaN or inf \(nan for document 5"),
-        (lambda y: np.where(y == y[5], np.inf, y), r"y contains NaN or inf \(inf for document 5"),
+        (
+            lambda y: np.where(y == y[5], np.nan, y),
+            r"y contains NaN, inf .* \(nan for document 5;.* drop the",
+        ),
+        (
+            lambda y: np.where(y == y[5], np.inf, y),
+            r"y contains NaN, inf .* \(inf for document 5;.* or rescale",
+        ),
         (lambda y: ["good"] * len(y), "y has dtype <U4, which is not numeric; .* encode labels"),
+        (lambda y: np.array(["1.5"] * len(y), object), "y has dtype object, which is not numeric"),
+        (lambda y: np.arange(len(y)).astype("M8[D]"), "y has dtype datetime64.* not numeric"),
+        (lambda y: y * 1e200, r"y contains .* a number beyond 1e\+100 .* rescale it"),
+        (lambda y: y * 1e-200, "for all 200 documents, but it must vary"),
         (lambda y: None, "requires y to be passed, but the target y is None; .* SpectralLDA"),
     ],
 )
@@ -68,12 +78,17 @@ def test_responses_that_cannot_be_explained(corpus, change, message):
         ({"n_topics": 2.5}, "n_topics=2.5, but expected a whole number"),
         ({"n_topics": True}, "n_topics=True, but expected a whole number"),
         ({"n_topics": 31}, "n_topics=31, but there are only 30 directions .* n_topics <= 30"),
-        ({"alpha0": 0}, "alpha0=0, but expected a number above 0; try 1.0"),
-        ({"alpha0": -1.0}, "alpha0=-1.0, but expected a number above 0"),
-        ({"alpha0": np.nan}, "alpha0=nan, but expected a number above 0"),
+        ({"alpha0": 0}, "alpha0=0, but expected a number from 1e-06 to 10000; .* try 1.0"),
+        ({"alpha0": 1e9}, "alpha0=1000000000.0, but expected a number from 1e-06 to 10000"),
+        ({"noise_variance": True}, "noise_variance=True, but expected a number from 0"),
+        ({"alpha0": -1.0}, "alpha0=-1.0, but expected a number from 1e-06"),
+        ({"alpha0": np.nan}, "alpha0=nan, but expected a number from 1e-06"),
         ({"method": "both"}, "method='both', but expected one of 'joint', 'two-stage'"),
         ({"whitening": "svd"}, "whitening='svd', but expected one of 'auto', 'exact'"),
-        ({"noise_variance": -1}, 'noise_variance=-1, but expected "auto" or a number from 0 up'),
+        (
+            {"noise_variance": -1},
+            "noise_variance=-1, but expected a number from 0 to 1e.100; a variance, or leave",
+        ),
         ({"n_restarts": 0}, "n_restarts=0, but expected a whole number from 1 up"),
         ({"n_iterations": "many"}, "n_iterations='many', but expected a whole number"),
     ],
@@ -128,8 +143,43 @@ def test_another_width_at_prediction(corpus):
 
 def test_text_instead_of_counts(corpus):
     _, y = corpus
-    with pytest.raises(ValueError, match=r"could not convert string|dtype"):
-        SpectralSLDA(3).fit(np.array([["a", "b"]] * len(y)), y)
+    for X in (np.array([["a", "b"]] * len(y)), [["a", "b"]] * len(y)):
+        with pytest.raises(ValueError, match=r"X holds text, but word counts .* vectoriser"):
+            SpectralSLDA(3).fit(X, y)
+
+
+def test_a_wrong_length_at_scoring(corpus):
+    X, y = corpus
+    fitted = SpectralSLDA(3, random_state=0).fit(X, y)
+    with pytest.raises(ValueError, match=r"y has shape \(199,\), but there are 200 documents"):
+        fitted.score(X, y[:-1])
+
+
+def test_a_damaged_matrix(corpus):
+    X, y = corpus
+    X = X.copy()
+    X.indices[5] = 30_000_000
+    with pytest.raises(
+        ValueError, match=r"word ids from 0 to 30000000, but 30 columns; .* damaged"
+    ):
+        SpectralSLDA(3).fit(X, y)
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda d, r: learn(d, 0, rng=r), "n_topics=0, but expected a whole number"),
+        (lambda d, r: learn(d, 2, -0.5, rng=r), "alpha0=-0.5, but expected a number"),
+        (lambda d, r: Settings("both"), "method='both', but expected one of"),
+        (lambda d, r: Settings(word_scale=0.0), "word_scale=0.0, but expected a number"),
+        (lambda d, r: Corpus(d.counts, d.y[:-1]), r"y has shape \(199,\), but there are 200"),
+        (lambda d, r: Gibbs(5, 0), r"Gibbs\(.*n_sweeps=0.*but expected .* n_sweeps from 1 up"),
+        (lambda d, r: Propagation(0), r"Propagation\(.*but expected at least one sweep"),
+    ],
+)
+def test_the_inner_doors_refuse_as_well(corpus, call, message):
+    with pytest.raises(ValueError, match=message):
+        call(Corpus(*corpus), np.random.default_rng(0))
 
 
 anything = npst.arrays(

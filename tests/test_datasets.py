@@ -58,6 +58,13 @@ def test_unknown_words_list_the_known():
 
 
 def test_no_documents_or_negative_lengths_are_refused():
-    for bad in ({"n_documents": 0}, {"n_documents": 5, "doc_length": -1}):
+    for bad in ({"n_documents": 0}, {"n_documents": 5, "doc_length": -1},
+                {"n_documents": 5, "doc_length": (9, 3)}):  # fmt: skip
         with pytest.raises(ValueError, match=r"n_documents=\d and doc_length=.*, but expected at"):
             make_slda(**bad)
+
+
+def test_impossible_parameters_are_refused():
+    for bad in ({"alpha": -1.0}, {"alpha": np.ones(3)}, {"noise": -0.1}):
+        with pytest.raises(ValueError, match=r"alpha=.* and noise=.*, but expected one positive"):
+            make_slda(5, **bad)

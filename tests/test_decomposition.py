@@ -55,9 +55,16 @@ def test_whitening_counts_the_positive_eigenvalues(rng, method):
     assert caught.value.found == 3
 
 
-def test_unknown_whitening_lists_the_known(rng):
-    with pytest.raises(ValueError, match="whitening='svd', but expected one of auto, exact"):
-        whiten(np.eye(3), 2, rng, "svd")
+def test_nystrom_refuses_a_moment_it_cannot_whiten(rng):
+    M = np.diag([3.0, 2.0, 1.0, -50.0] + [0.0] * 56)
+    with pytest.raises(ValueError, match=r"'nystrom' gave W'MW from .* use whitening='exact'"):
+        whiten(M, 3, rng, "nystrom")
+
+
+def test_a_moment_of_zeros_has_no_topics(rng):
+    for method in ("exact", "matrix-free"):
+        with pytest.raises(TooManyTopics, match="only 0 positive eigenvalues; no n_topics works"):
+            whiten(np.zeros((20, 20)), 3, rng, method)
 
 
 def orthogonal_tensor(rng, values):

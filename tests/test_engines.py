@@ -62,6 +62,33 @@ def test_a_cut_off_shard_says_so(corpus, tmp_path):
         OnDisk.open(tmp_path)
 
 
+def test_a_folder_that_has_shards_is_not_written_over(corpus, tmp_path):
+    OnDisk.write(tmp_path, [corpus])
+    with pytest.raises(ValueError, match=r"has .shard files already, but an empty folder"):
+        OnDisk.write(tmp_path, [corpus])
+
+
+def test_what_is_not_a_count_is_not_written(tmp_path):
+    bad = Corpus(csr_array([[1.0, 0.5]]), np.ones(1))
+    with pytest.raises(ValueError, match=r"fractions \(0.5 at document 0, word 1\)"):
+        write(tmp_path / "a.shard", bad)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_shard_with_ids_out_of_range_is_refused(corpus, tmp_path):
+    path = tmp_path / "a.shard"
+    write(path, corpus)
+    arrays = []
+    with path.open("rb") as file:
+        arrays = [np.load(file) for _ in range(5)]
+    arrays[2][3] = 10**6
+    with path.open("wb") as file:
+        for array in arrays:
+            np.save(file, array)
+    with pytest.raises(ValueError, match=r"a.shard is not a whole shard \(.*\); write it again"):
+        read(path)
+
+
 def test_a_folder_without_shards_says_so(tmp_path):
     with pytest.raises(ValueError, match=r"has no .shard files, but at least one was expected"):
         OnDisk.open(tmp_path)

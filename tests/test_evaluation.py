@@ -40,7 +40,7 @@ def test_a_word_without_probability_costs_a_finite_amount(rng):
 
 
 def test_halves_deal_out_every_word_once(rng):
-    _, X = None, csr_array(rng.poisson(1.5, size=(40, 12)))
+    X = csr_array(rng.poisson(1.5, size=(40, 12)))
     first, second = halves(X, rng)
     assert_array_equal((first + second).toarray(), X.toarray())
     sizes = [np.asarray(half.sum(axis=1)).ravel() for half in (first, second)]
@@ -102,6 +102,19 @@ def test_diagnostics_by_hand():
         d.two_stage[2],
         (1 + np.sqrt(np.log(9 / 0.05))) ** 2 * 20**5 * max(100, 4 / d.lambda_min**2),
     )
+
+
+def test_duplicate_topics_need_more_documents_than_there_are():
+    mu = np.tile(np.full((4, 1), 0.25), (1, 2))
+    d = diagnose(Model(np.ones(2), mu, np.zeros(2), 0.0), n_documents=1000)
+    assert d.sigma_k < 1e-15
+    assert d.two_stage[2] > 1e100
+    assert d.joint[0] > 0
+
+
+def test_models_of_two_sizes_are_not_matched(rng):
+    with pytest.raises(ValueError, match=r"9 words and 2 topics and of 9 and 3, .* as many topics"):
+        match(draw_model(9, 2, rng), draw_model(9, 3, rng))
 
 
 def test_harder_models_ask_for_more_documents(rng):

@@ -18,7 +18,7 @@ FLOORS = [
     ["corpus"],
     ["moments", "whitening", "tensor", "engines", "datasets", "text"],
     ["sketching", "inference", "theory"],
-    ["centred", "recovery", "evaluation"],
+    ["centred", "recovery", "evaluation", "settings"],
     ["spectral"],
     ["estimators"],
 ]
@@ -71,3 +71,9 @@ def test_versions_agree():
     newest = re.search(r"^## (\S+)", changelog, re.M)
     assert newest is not None
     assert newest.group(1) == topicprism.__version__
+
+
+def test_links_between_pages_lead_somewhere():
+    for page in [REPOSITORY / "README.md", *(REPOSITORY / "docs").glob("*.md")]:
+        for link in re.findall(r"\]\(([^)#:]+)\)", page.read_text()):
+            assert (page.parent / link).exists(), f"{page.name} links to {link}"

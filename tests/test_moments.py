@@ -8,7 +8,7 @@ from numpy.testing import assert_allclose
 from oracles import ordered_tuples
 from scipy.sparse import csr_array
 
-from topicprism import learn
+from topicprism import SpectralLDA, learn
 from topicprism.corpus import Corpus
 from topicprism.datasets import make_slda
 from topicprism.engines import Threaded
@@ -76,7 +76,11 @@ def test_word_sums_leave_short_documents_out_and_count_them(tiny):
     sums = word_sums(tiny)
     assert (sums.n, sums.n_short) == (7, 2)
     assert_allclose(sums.x, sum(n / n.sum() for n, _ in usable(tiny)))
-    assert_allclose(sums.yx, sum(y * n / n.sum() for n, y in usable(tiny)))
+    mean = np.mean([y for _, y in usable(tiny)])
+    covariance = sum((y - mean) * n / n.sum() for n, y in usable(tiny)) / 7
+    assert_allclose(sums.covariance, covariance)
+    parts = word_sums(tiny.rows(0, 2)) + word_sums(tiny.rows(2, 8)) + word_sums(tiny.rows(8, 9))
+    assert_allclose(parts.covariance, covariance)
     assert_allclose(sums.y.mean, np.mean([y for _, y in usable(tiny)]))
     assert_allclose(sums.y.sd, np.std([y for _, y in usable(tiny)]))
 
@@ -106,10 +110,37 @@ def test_the_basis_spans_mean_response_and_leading_directions(rng):
     sums = word_sums(corpus)
     p = sums.x / sums.n
     assert_allclose(basis.B.T @ basis.lift, np.eye(6), atol=1e-12)
-    for inside in (p, sums.yx / sums.n):
+    for inside in (p, sums.covariance):
         assert_allclose(basis.lift @ (basis.B.T @ inside), inside, atol=1e-12)
     scaled = basis.lift / np.sqrt(p)[:, None]
     assert_allclose(scaled.T @ scaled, np.eye(6), atol=1e-12)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_the_basis_holds_the_top_eigenvectors(seed):
+    """Against a dense eigendecomposition: five directions stand out, and are inside but for the
+    last gain that the search forgoes."""
+    X, y, _ = make_slda(6000, n_words=60, n_topics=5, doc_length=80, random_state=seed)
+    corpus = Corpus(X, y)
+    sums = word_sums(corpus)
+    p = sums.x / sums.n
+    E2 = (pair_products(corpus, np.eye(60)) - np.diag(sums.x2)) / sums.n
+    _, vectors = np.linalg.eigh(E2 / np.sqrt(np.outer(p, p)))
+    basis = span(corpus, sums, 12, np.random.default_rng(seed))
+    Q = basis.lift / np.sqrt(p)[:, None]
+    assert_allclose(np.linalg.norm(Q.T @ vectors[:, -5:], axis=0), 1, atol=5e-3)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_documents_that_share_no_words_are_told_apart(seed):
+    """Three languages: E[x1 x2] then has its largest eigenvalue three times."""
+    rng = np.random.default_rng(seed)
+    counts = np.zeros((600, 60), int)
+    for d in range(600):
+        counts[d, 20 * (d % 3) : 20 * (d % 3 + 1)] = rng.multinomial(50, np.full(20, 0.05))
+    lda = SpectralLDA(3, alpha0=0.01, random_state=seed).fit(counts)
+    purity = lda.components_.reshape(3, 3, 20).sum(axis=2).max(axis=1)
+    assert_allclose(purity, 1, atol=0.01)
 
 
 def test_sketches_over_one_basis_add_up(rng, tiny):

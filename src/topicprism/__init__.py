@@ -24,9 +24,10 @@ arithmetic runs by ``backends``.  Neither appears in the mathematics.
 from topicprism.corpus import Corpus
 from topicprism.estimators import ShortDocumentsWarning, SpectralLDA, SpectralSLDA
 from topicprism.inference import Gibbs, Propagation, infer
-from topicprism.model import Model
+from topicprism.model import Model, TooManyTopics
+from topicprism.settings import Settings
 from topicprism.sketching import Basis, Sketch, sketch
-from topicprism.spectral import Settings, Solution, decompose, learn
+from topicprism.spectral import Solution, decompose, learn
 
 __version__ = "0.1.0"
 
@@ -42,6 +43,7 @@ __all__ = [
     "Solution",
     "SpectralLDA",
     "SpectralSLDA",
+    "TooManyTopics",
     "decompose",
     "infer",
     "learn",

@@ -24,9 +24,14 @@ from scipy.sparse import csr_array
 
 from topicprism._typing import Counts, Doc
 from topicprism.backends import cpu
+from topicprism.backends.cpu import MIN_WORDS
 
 S = TypeVar("S")
-MIN_WORDS = 3
+__all__ = ["MIN_WORDS", "Corpus", "Documents", "check_counts", "check_response", "cut", "take_rows"]
+
+
+LARGEST = 1e100  # of a response: its cube must be a number
+NATIVE = {np.dtype(t) for t in ("i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8", "f4", "f8")}
 
 
 @runtime_checkable
@@ -52,13 +57,13 @@ class Corpus:
     counts: Counts
     y: Doc
 
+    def __post_init__(self) -> None:
+        if self.y.shape != (self.counts.shape[0],):
+            raise ValueError(_wrong_length(self.y.shape, self.counts.shape[0]))
+
     @property
     def n_words(self) -> int:
         return int(self.counts.shape[1])
-
-    @property
-    def lengths(self) -> Doc:
-        return np.asarray(self.counts.sum(axis=1), dtype=float).ravel()
 
     def __len__(self) -> int:
         return int(self.counts.shape[0])
@@ -102,8 +107,16 @@ def check_counts(counts: Any) -> Counts:
             f"counts have dtype {X.dtype}, but numbers were expected; turn text into counts with "
             "a vectoriser first"
         )
-    if X.dtype.kind == "b":
-        X = X.astype(np.int8)
+    if X.dtype not in NATIVE:
+        X = X.astype(np.float64)
+    if len(X.indices) and not 0 <= X.indices.min() <= X.indices.max() < X.shape[1]:
+        raise ValueError(
+            f"counts have word ids from {X.indices.min()} to {X.indices.max()}, but {X.shape[1]} "
+            "columns; the matrix is damaged: build it again"
+        )
+    if not X.has_canonical_format:  # inference goes by the order of the words
+        X = X.copy()
+        X.sum_duplicates()
     at = int(cpu.first_not_a_count(X.data))
     if at >= 0:
         value, row = X.data[at], int(np.searchsorted(X.indptr, at, side="right")) - 1
@@ -129,23 +142,29 @@ def _not_a_count(value: float, where: str) -> str:
 
 
 def check_response(y: Any, n_documents: int) -> Doc:
-    """One finite number per document, not all the same."""
-    try:
-        response = np.asarray(y, dtype=float)
-    except (TypeError, ValueError):
+    """One finite number per document."""
+    given = np.asarray(y)
+    texts = given.dtype.kind == "O" and any(isinstance(v, str) for v in given.flat)
+    if given.dtype.kind not in "biufO" or texts:
         raise ValueError(
-            f"y has dtype {np.asarray(y).dtype}, which is not numeric; expected one number per "
-            "document: encode labels as numbers first"
-        ) from None
-    if response.shape != (n_documents,):
-        raise ValueError(
-            f"y has shape {response.shape}, but there are {n_documents} documents; expected one "
-            "number per document, in the same order"
+            f"y has dtype {given.dtype}, which is not numeric; expected one number per document: "
+            "encode labels or dates as numbers first"
         )
-    bad = np.flatnonzero(~np.isfinite(response))
+    response = given.astype(float)
+    if response.shape != (n_documents,):
+        raise ValueError(_wrong_length(response.shape, n_documents))
+    bad = np.flatnonzero(~(np.abs(response) < LARGEST))
     if len(bad):
         raise ValueError(
-            f"y contains NaN or inf ({response[bad[0]]} for document {bad[0]}; {len(bad)} in all), "
-            "but a finite number per document was expected; drop the documents without a response"
+            f"y contains NaN, inf or a number beyond {LARGEST:g} ({response[bad[0]]:g} for "
+            f"document {bad[0]}; {len(bad)} in all), but ordinary numbers were expected; drop the "
+            "documents without a response, or rescale it"
         )
     return response
+
+
+def _wrong_length(shape: tuple[int, ...], n_documents: int) -> str:
+    return (
+        f"y has shape {shape}, but there are {n_documents} documents; expected one number per "
+        "document, in the same order"
+    )

@@ -29,11 +29,6 @@ def make_slda(
     ``alpha=None`` is 1/k for each topic; a number is used for each topic.
     ``doc_length`` is a length or a range (low, high), both included.
     """
-    if n_documents < 1 or min(np.atleast_1d(doc_length)) < 0:
-        raise ValueError(
-            f"n_documents={n_documents} and doc_length={doc_length}, but expected at least one "
-            "document and lengths from 0 up"
-        )
     rng = np.random.default_rng(random_state)
     truth = draw_model(n_words, n_topics, rng, alpha=alpha, noise=noise, words=words)
     X, y, _ = draw_corpus(truth, n_documents, doc_length, rng)
@@ -55,9 +50,14 @@ def draw_model(
     mu = rng.random((n_words, n_topics))
     if words == "zipf":
         mu /= np.arange(1, n_words + 1)[:, None]
-    each = 1 / n_topics if alpha is None else alpha
+    each = np.asarray(1 / n_topics if alpha is None else alpha, float)
+    if each.shape not in ((), (n_topics,)) or not (each > 0).all() or not noise >= 0:
+        raise ValueError(
+            f"alpha={alpha} and noise={noise}, but expected one positive alpha or {n_topics}, and "
+            "noise from 0 up"
+        )
     return Model(
-        alpha=np.broadcast_to(np.asarray(each, float), (n_topics,)).copy(),
+        alpha=np.broadcast_to(each, (n_topics,)).copy(),
         mu=mu / mu.sum(axis=0),
         eta=rng.standard_normal(n_topics),
         sigma=float(noise),
@@ -71,7 +71,12 @@ def draw_corpus(
     rng: np.random.Generator,
 ) -> tuple[Counts, Doc, DocTopic]:
     """Counts, responses and topic proportions of new documents."""
-    low, high = doc_length if isinstance(doc_length, tuple) else (doc_length, doc_length)
+    low, high = (doc_length, doc_length) if isinstance(doc_length, int) else doc_length
+    if n_documents < 1 or not 0 <= low <= high:
+        raise ValueError(
+            f"n_documents={n_documents} and doc_length={doc_length}, but expected at least one "
+            "document and a length, or a range (low, high) with 0 <= low <= high"
+        )
     lengths = rng.integers(low, high, endpoint=True, size=n_documents)
     h = rng.dirichlet(model.alpha, size=n_documents)
     y = h @ model.eta + model.sigma * rng.standard_normal(n_documents)

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable
-from numbers import Integral, Real
 from typing import Any, Self
 
 import numpy as np
@@ -24,8 +22,8 @@ from topicprism.engines import Threaded
 from topicprism.evaluation import completion_log_likelihood, pr2
 from topicprism.inference import infer, predict
 from topicprism.model import Model
-from topicprism.spectral import METHODS, Settings, learn
-from topicprism.whitening import METHODS as WHITENINGS
+from topicprism.settings import Settings
+from topicprism.spectral import learn
 
 
 class ShortDocumentsWarning(UserWarning):
@@ -84,22 +82,22 @@ class _SpectralTopics(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
                 ensure_min_features=2 if reset else 1,
             )
         except ValueError as error:
-            if "features as input" not in str(error):
+            if "features as input" in str(error):
+                what = str(error).rstrip(".")
+                remedy = "vectorise with the vocabulary used in training"
+            elif "string" in str(error):
+                what = "X holds text, but word counts were expected"
+                remedy = "use a vectoriser such as FastCountVectorizer first"
+            else:
                 raise
-            what = str(error).rstrip(".")
-            raise ValueError(f"{what}; vectorise with the vocabulary used in training") from None
+            raise ValueError(f"{what}; {remedy}") from None
         return check_counts(checked)
 
     def _learn(self, docs: Corpus, settings: Settings) -> Self:
-        _check_number("n_topics", self.n_topics, Integral, "a whole number from 1 up; try 10")
-        _check_number("alpha0", self.alpha0, Real, "a number above 0; try 1.0")
-        _check_number("n_restarts", self.n_restarts, Integral, "a whole number from 1 up; try 100")
-        _check_number("n_iterations", self.n_iterations, Integral, "a whole number from 1 up")
-        _check_choice("whitening", self.whitening, WHITENINGS)
         solution = learn(
             Threaded(docs, effective_n_jobs(self.n_jobs)),
             self.n_topics,
-            float(self.alpha0),
+            self.alpha0,
             settings,
             rng=_generator(self.random_state),
         )
@@ -133,7 +131,7 @@ class SpectralSLDA(RegressorMixin, _SpectralTopics):
     n_restarts, n_iterations : int, default=100
         Starts of the tensor power method for each topic, and its iterations at most.
     n_jobs : int or None, default=None
-        Threads: None is one, -1 is all cores.  The result does not depend on it.
+        Threads: None is one, -1 is all cores.  The result is the same but for rounding.
     random_state : int, RandomState, Generator or None, default=None
         Seed of the random directions and restarts.
 
@@ -146,7 +144,7 @@ class SpectralSLDA(RegressorMixin, _SpectralTopics):
     alpha_ : ndarray of shape (n_topics,)
         Dirichlet parameters.
     noise_variance_ : float
-        Variance of the response around ``transform(X) @ coef_``.
+        Variance of the response around what a document's true proportions would predict.
     eigenvalues_ : ndarray of shape (n_topics,)
         Eigenvalues of the whitened third moment.
     spectrum_ : ndarray of shape (n_topics,)
@@ -209,20 +207,15 @@ class SpectralSLDA(RegressorMixin, _SpectralTopics):
         -------
         self
         """
-        _check_choice("method", self.method, METHODS)
-        counts = self._counts(X, reset=True)
-        docs = Corpus(counts, _varied(y, counts.shape[0]))
-        variance = _check_noise(self.noise_variance)
-        self._learn(
-            docs,
-            Settings(
-                method=self.method,
-                noise_variance=variance,
-                whitening=self.whitening,
-                n_restarts=self.n_restarts,
-                n_iterations=self.n_iterations,
-            ),
+        settings = Settings(
+            method=self.method,
+            noise_variance=_unless_auto(self.noise_variance),
+            whitening=self.whitening,
+            n_restarts=self.n_restarts,
+            n_iterations=self.n_iterations,
         )
+        counts = self._counts(X, reset=True)
+        self._learn(Corpus(counts, _varied(y, counts.shape[0])), settings)
         self.coef_ = self.model_.eta
         self.noise_variance_ = self.model_.sigma**2
         return self
@@ -234,7 +227,8 @@ class SpectralSLDA(RegressorMixin, _SpectralTopics):
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """Predictive R^2 of ``predict(X)``; 1 is perfect, 0 is the mean of ``y``."""
-        return pr2(np.asarray(y, float), self.predict(X), sample_weight)
+        y_hat = self.predict(X)
+        return pr2(check_response(column_or_1d(y), len(y_hat)), y_hat, sample_weight)
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
@@ -302,7 +296,7 @@ class SpectralLDA(_SpectralTopics):
 
 
 def _generator(random_state: Any) -> np.random.Generator:
-    if isinstance(random_state, np.random.RandomState):
+    if random_state is np.random or isinstance(random_state, np.random.RandomState):
         return np.random.default_rng(check_random_state(random_state).randint(2**31))
     return np.random.default_rng(random_state)
 
@@ -317,7 +311,7 @@ def _varied(y: Any, n_documents: int) -> Doc:
     if n_documents == 1:
         raise ValueError("got 1 sample (document), but at least 2 were expected; add documents")
     response = check_response(column_or_1d(y, warn=True), n_documents)
-    if response.min() == response.max():
+    if not np.std(response) > 1e-100:
         raise ValueError(
             f"y is {response[0]:g} for all {n_documents} documents, but it must vary to be "
             "explained; check the column, or use SpectralLDA for topics alone"
@@ -335,22 +329,5 @@ def _warn_of_short(n_short: int, n_documents: int) -> None:
         )
 
 
-def _check_number(name: str, value: Any, kind: type, expected: str) -> None:
-    good = isinstance(value, kind) and not isinstance(value, bool)
-    if not (good and value > 0 and np.isfinite(value)):
-        raise ValueError(f"{name}={value!r}, but expected {expected}")
-
-
-def _check_choice(name: str, value: Any, choices: Iterable[str]) -> None:
-    if value not in list(choices):
-        raise ValueError(f"{name}={value!r}, but expected one of {', '.join(map(repr, choices))}")
-
-
-def _check_noise(value: Any) -> float | None:
-    if isinstance(value, str) and value == "auto":
-        return None
-    if isinstance(value, Real) and 0 <= float(value) < np.inf:
-        return float(value)
-    raise ValueError(
-        f'noise_variance={value!r}, but expected "auto" or a number from 0 up (units of y, squared)'
-    )
+def _unless_auto(value: Any) -> Any:
+    return None if isinstance(value, str) and value == "auto" else value

@@ -7,13 +7,16 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.optimize import linear_sum_assignment
 from scipy.sparse import csr_array
+from scipy.spatial.distance import cdist
 from sklearn.metrics import r2_score
 
 from topicprism._typing import Counts, Doc, DocTopic, Ints
+from topicprism.corpus import cut, take_rows
 from topicprism.inference import infer
 from topicprism.model import Model
 
 SMOOTHING = 1e-3
+BLOCK = 100_000  # entries whose probabilities are held at once
 
 
 @dataclass(frozen=True)
@@ -32,7 +35,13 @@ def pr2(y: Doc, y_hat: Doc, weights: Doc | None = None) -> float:
 
 def match(model: Model, truth: Model) -> Ints:
     """The topic of ``model`` that stands for each topic of ``truth`` (least total L1)."""
-    cost = np.abs(truth.mu[:, :, None] - model.mu[:, None, :]).sum(axis=0)
+    if (model.n_words, model.n_topics) != (truth.n_words, truth.n_topics):
+        raise ValueError(
+            f"got models of {model.n_words} words and {model.n_topics} topics and of "
+            f"{truth.n_words} and {truth.n_topics}, but only models of one size can be matched; "
+            "learn as many topics as the truth has"
+        )
+    cost = cdist(truth.mu.T, model.mu.T, "cityblock")
     return np.asarray(linear_sum_assignment(cost)[1])
 
 
@@ -59,10 +68,13 @@ def word_log_likelihood(
             "all documents are empty, so there is no word to score; check that the vocabulary is "
             "the one used in training"
         )
-    rows = np.repeat(np.arange(counts.shape[0]), np.diff(counts.indptr))
-    p = np.einsum("jk,jk->j", model.mu[counts.indices], h[rows])
-    p = (1 - smoothing) * p + smoothing / model.n_words
-    return float(counts.data @ np.log(p)) / total
+    logs = 0.0
+    for start, stop in cut(counts, 1 + counts.nnz // BLOCK):
+        X = take_rows(counts, start, stop)
+        rows = np.repeat(np.arange(start, stop), np.diff(X.indptr))
+        p = np.einsum("jk,jk->j", model.mu[X.indices], h[rows])
+        logs += float(X.data @ np.log((1 - smoothing) * p + smoothing / model.n_words))
+    return logs / total
 
 
 def completion_log_likelihood(

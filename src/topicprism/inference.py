@@ -33,6 +33,10 @@ class Propagation:
     max_sweeps: int = 50
     tolerance: float = 2e-3
 
+    def __post_init__(self) -> None:
+        if self.max_sweeps < 1 or not self.tolerance >= 0:
+            raise ValueError(f"{self}, but expected at least one sweep and a tolerance from 0 up")
+
     def fill(self, X: Counts, mu: Array, alpha: Array, first: int, h: DocTopic) -> None:
         fold_in.propagate(
             X.indptr, X.indices, X.data, mu, alpha, self.max_sweeps, self.tolerance, h
@@ -46,6 +50,10 @@ class Gibbs:
     burn_in: int = 100
     n_sweeps: int = 900
     seed: int = 0
+
+    def __post_init__(self) -> None:
+        if self.burn_in < 0 or self.n_sweeps < 1:
+            raise ValueError(f"{self}, but expected burn_in from 0 and n_sweeps from 1 up")
 
     def fill(self, X: Counts, mu: Array, alpha: Array, first: int, h: DocTopic) -> None:
         fold_in.gibbs(

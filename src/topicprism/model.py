@@ -3,21 +3,28 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
-import numpy as np
-
-from topicprism._typing import Ints, Square, Topic, WordTopic
+from topicprism._typing import Ints, Topic, WordTopic
 
 
 class TooManyTopics(ValueError):
     """A moment has fewer positive eigenvalues than topics were asked for."""
 
     def __init__(self, n_topics: int, moment: str, found: int, largest: int) -> None:
+        remedy = (
+            f"the largest n_topics that works here is {largest}: use that, or more documents"
+            if largest > 0
+            else "no n_topics works here: use more or longer documents"
+        )
         super().__init__(
             f"n_topics={n_topics}, but the {moment} moment has only {found} positive eigenvalues; "
-            f"the largest n_topics that works here is {largest}: use that, or more documents"
+            + remedy
         )
         self.n_topics, self.moment, self.found, self.largest = n_topics, moment, found, largest
+
+    def __reduce__(self) -> tuple[Any, ...]:  # so that it travels between processes
+        return type(self), (self.n_topics, self.moment, self.found, self.largest)
 
 
 @dataclass(frozen=True)
@@ -40,9 +47,3 @@ class Model:
     def reordered(self, order: Ints) -> Model:
         """The same model, its topics in another order."""
         return Model(self.alpha[order], self.mu[:, order], self.eta[order], self.sigma)
-
-
-def dirichlet_second(alpha: Topic) -> Square:
-    """E[h h'] = (alpha alpha' + diag alpha) / (a0 (a0 + 1))."""
-    a0 = float(alpha.sum())
-    return (np.outer(alpha, alpha) + np.diag(alpha)) / (a0 * (a0 + 1))

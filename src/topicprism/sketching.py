@@ -42,8 +42,10 @@ from topicprism.moments import (
     sketch_sums,
     word_sums,
 )
+from topicprism.whitening import fixed_signs
 
 MAX_PASSES = 12  # block power iterations
+MAX_BLOCKS = 4  # kept at once
 SEARCH = np.float32  # type of the directions on their way; sums and moments are float64
 ENOUGH = 0.01  # stop them when the next is expected to gain less than this, in log sum of squares
 
@@ -131,7 +133,7 @@ def span(docs: Documents, sums: WordSums, rank: int, rng: np.random.Generator) -
     p: Word = sums.x / sums.n
     root = np.sqrt(p)
     inverse = np.divide(1, root, out=np.zeros_like(root), where=root > 0)
-    response = inverse * (sums.yx / sums.n - sums.y.mean * p)
+    response = inverse * sums.covariance
 
     def times_A(S: Array) -> Array:
         scaled = np.ascontiguousarray(inverse[:, None] * S, dtype=SEARCH)
@@ -149,31 +151,33 @@ def _leading(times_A: Callable[[Array], Array], S: Array, root: Array) -> Array:
     """Block power iterations for the leading directions of A, as many as S has.
 
     1. multiply by A, one pass over the documents; make what is new orthonormal to
-       all that came before and go on from there;
+       what came before and go on from there;
     2. of the space so spanned find the directions of largest v'Av; stop when the sum
        of their squares, going by its last two gains, would hardly gain more;
     3. multiply them by A once more, which costs nothing: their images are known.
+       After some blocks start again from there, so that memory stays bounded.
 
     p^1/2 is itself an eigenvector of A, of eigenvalue 1: keeping the rest
     orthogonal to it spares the iterations the one direction they need not find.
     """
-    n, known, images, sizes = S.shape[1], root, root, [0.0]
-    leading = np.empty((1, 0))  # none, unless documents differ
+    n, sizes = S.shape[1], [0.0]
+    known = images = found = np.empty((len(S), 0))
     for _ in range(MAX_PASSES):
-        S = _new_directions(S, known)
+        S = _new_directions(S, np.hstack([root, known]))
         if S.shape[1] == 0:
             break
         known, images = np.hstack([known, S]), np.hstack([images, times_A(S)])  # 1
         S = images[:, -S.shape[1] :]
         values, vectors = np.linalg.eigh(known.T @ images)  # 2
-        top = slice(-2, -n - 2, -1)  # the very first is p^1/2
-        leading = vectors[:, top]
+        top = slice(-1, -n - 1, -1)
+        found = images @ vectors[:, top]  # 3
         sizes.append(float(np.log(np.sum(values[top].clip(1e-150) ** 2))))
         if len(sizes) > 3:
             before, last = np.diff(sizes[-3:])
             if last**2 < ENOUGH * before:
                 break
-    found: Array = images @ leading  # 3
+        if known.shape[1] >= MAX_BLOCKS * n:
+            S, known, images = found, known[:, :0], images[:, :0]
     return found
 
 
@@ -185,7 +189,7 @@ def _new_directions(S: Array, known: Array) -> Array:
     Q = Q[:, np.abs(np.diag(T)) > 1e-10 * size]
     Q -= known @ (known.T @ Q)  # what rounding left
     new: Array = Q / np.linalg.norm(Q, axis=0)
-    return new
+    return fixed_signs(new)
 
 
 def _without_repeats(s: SketchSums, basis: Basis) -> Sketch:

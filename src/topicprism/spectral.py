@@ -28,24 +28,13 @@ from topicprism.corpus import Documents
 from topicprism.model import Model, TooManyTopics
 from topicprism.moments import word_sums
 from topicprism.recovery import alphas, directions, noise_variance, power_update, to_simplex
-from topicprism.sketching import Sketch, check_rank, moments_over, span
+from topicprism.settings import Settings, check_problem
+from topicprism.sketching import Sketch, moments_over, span
 from topicprism.tensor import Eigenpairs, power_method
 from topicprism.whitening import Whitening, whiten
 
 log = logging.getLogger("topicprism")
 SPARE = 6  # coordinates of a sketch beyond one per topic, at least
-
-
-@dataclass(frozen=True)
-class Settings:
-    """How to learn, apart from the data."""
-
-    method: str = "joint"
-    noise_variance: float | None = None  # in the units of y; None: from the data
-    word_scale: float | None = None  # C of the joint method; None: from the data
-    whitening: str = "auto"
-    n_restarts: int = 100
-    n_iterations: int = 100
 
 
 @dataclass(frozen=True)
@@ -69,8 +58,8 @@ def learn(
     rng: np.random.Generator,
 ) -> Solution:
     """Supervised LDA from documents: two looks at them, then small algebra."""
-    check_rank(n_topics, docs.n_words)
-    with one_blas_thread():  # what is not in the passes is small
+    check_problem(n_topics, alpha0, docs.n_words)
+    with one_blas_thread:  # what is not in the passes is small
         sums = docs.total(word_sums)  # pass one
         basis = span(docs, sums, width_for(n_topics), rng)
         sketch = moments_over(docs, basis)  # pass two
@@ -92,8 +81,8 @@ def decompose(
     rng: np.random.Generator,
 ) -> Solution:
     """The model in a sketch; no document is looked at, so every k and alpha0 is cheap to try."""
-    check_rank(n_topics, sketch.basis.width)
-    with one_blas_thread():
+    check_problem(n_topics, alpha0, sketch.basis.width)
+    with one_blas_thread:
         try:
             return _decompose(sketch, n_topics, alpha0, settings, rng)
         except TooManyTopics as refused:
@@ -114,7 +103,7 @@ def _decompose(
         T = in_space(m.third, space.W)
         return space, power_method(T, rng, settings.n_restarts, settings.n_iterations)
 
-    found = METHODS[settings.method](moments, alpha0, solve, settings)
+    found = ALGORITHMS[settings.method](moments, alpha0, solve, settings)
     alpha = alphas(found.pairs, alpha0)
     order = np.lexsort((-alpha, found.eta))  # by effect; the common ones first if there is none
     model = Model(
@@ -154,13 +143,13 @@ def two_stage(m: Centred, alpha0: float, solve: Solve, settings: Settings) -> Fo
 def joint(m: Centred, alpha0: float, solve: Solve, settings: Settings) -> Found:
     """Algorithm 2: the response is one more word."""
     scale = np.ones(len(m.first))
-    scale[:-1] = settings.word_scale or balance(m)
+    scale[:-1] = balance(m) if settings.word_scale is None else settings.word_scale
     space, pairs = solve(scaled(m, scale))
     v = directions(pairs, space, alpha0) / scale[:, None]
     return Found(pairs, space, v[:-1], v[-1])
 
 
-METHODS = {"joint": joint, "two-stage": two_stage}
+ALGORITHMS = {"joint": joint, "two-stage": two_stage}
 
 
 def balance(m: Centred) -> float:

@@ -21,6 +21,7 @@ from topicprism._typing import Array, Cube, Square, Topic
 from topicprism.model import TooManyTopics
 
 TOLERANCE = 1e-24  # a restart has converged when its squared step is below
+PATIENCE = 100  # times the iterations for the one column that is kept
 FLOOR = 1e-10  # an eigenvalue is positive when it is above this share of the largest
 
 
@@ -38,7 +39,7 @@ def power_method(
 
     1. start from random unit vectors, the columns of V;
     2. V <- T(I, V, V), normalised, until no column moves;
-    3. keep the column with the largest T(v, v, v);
+    3. keep the column with the largest T(v, v, v), and iterate it on until it stands;
     4. take lambda v v v away from T, draw anew the columns that went to v,
        and go on from where the others stand: they are at eigenvectors to come.
     """
@@ -49,7 +50,9 @@ def power_method(
         V = _iterate(T, V, n_iterations)  # 2
         values = np.sum(V * apply(T, V), axis=0)
         best = int(np.argmax(values))  # 3
-        lam, v = float(values[best]), V[:, best].copy()
+        V[:, [best]] = _iterate(T, V[:, [best]], PATIENCE * n_iterations, shift=2 * values[best])
+        v = V[:, best].copy()
+        lam = float(v @ apply(T, v[:, None])[:, 0])
         if not lam > FLOOR * max([float(size), *(value for value, _ in found)]):
             raise TooManyTopics(k, "third", i, largest=i)
         found.append((lam, v))
@@ -67,12 +70,16 @@ def apply(T: Cube, V: Array) -> Array:
     return applied
 
 
-def _iterate(T: Cube, V: Array, n_iterations: int) -> Array:
-    """Power iterations on every column; a column that stands still is left alone."""
+def _iterate(T: Cube, V: Array, n_iterations: int, shift: float = 0.0) -> Array:
+    """Power iterations on every column; a column that stands still is left alone.
+
+    A shift makes steps shorter and sure: without one, where noise is strong, columns
+    may go round in circles.
+    """
     V, moving = V.copy(), np.arange(V.shape[1])
     for _ in range(n_iterations):
         before = V[:, moving]
-        after = _unit(apply(T, before))
+        after = _unit(apply(T, before) + shift * before)
         V[:, moving] = after
         moving = moving[((after - before) ** 2).sum(axis=0) > TOLERANCE]
         if len(moving) == 0:

@@ -14,7 +14,8 @@ joint                  n_1', n_2', n_3' of Theorem 2
 Corrections to the paper: n_1 has alpha_min^2 (its proof bounds a singular value
 by alpha_min / (alpha0 (alpha0+1)) and squares it), and the logarithms are of
 72/delta and 18/delta, not of 72/sigma and 18/sigma.  C(x) of Theorem 2 is
-taken as R_3(x) = 4 |eta|^3 - 4 sigma^3 Phi^-1(x)^3, the largest of its R_i.
+taken as R_3(x) = 4 |eta|^3 - 4 sigma^3 Phi^-1(x)^3, or 1 where that is less: the
+words alone need as much.
 """
 
 from __future__ import annotations
@@ -61,23 +62,28 @@ def diagnose(
         return float((2 + np.sqrt(2 * np.log(x / delta))) ** 2)
 
     def C2(x: float) -> float:
-        return float((4 * size**3 - 4 * (sigma * norm.ppf(x)) ** 3) ** 2)
+        return float(max(1, 4 * size**3 - 4 * (sigma * norm.ppf(x)) ** 3) ** 2)
 
     def simple(x: float) -> float:
         return float((1 + np.sqrt(np.log(x / delta))) ** 2)
 
     two_stage = (
         simple(6) * prior,
-        simple(15) / (epsilon * words[1] ** 2) ** 2 * max(response**2, (a_max * words[0]) ** 2),
-        simple(9) / words[1] ** 10 * accuracy,
+        _over(simple(15) * max(response**2, (a_max * words[0]) ** 2), epsilon**2 * words[1] ** 4),
+        _over(simple(9) * accuracy, words[1] ** 10),
     )
     rare = C2(delta / (36 * n_documents))
     joint = (
         rare * tail(18) * prior,
         C2(delta / (144 * n_documents)) * tail(72),
-        rare * tail(18) / both[1] ** 10 * accuracy,
+        _over(rare * tail(18) * accuracy, both[1] ** 10),
     )
     return Diagnostics(*words, *both, float(lam.min()), float(lam.max()), two_stage, joint)
+
+
+def _over(a: float, b: float) -> float:
+    """a / b; infinitely many documents are needed where b is 0."""
+    return a / b if b > 0 else float("inf")
 
 
 def _extremes(M: Array) -> tuple[float, float]:

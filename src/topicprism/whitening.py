@@ -21,7 +21,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy.sparse.linalg import LinearOperator, eigsh
+from scipy.sparse.linalg import ArpackError, LinearOperator, eigsh
 
 from topicprism._typing import Array
 from topicprism.model import TooManyTopics
@@ -49,27 +49,37 @@ def matrix_free(M: Any, k: int, rng: np.random.Generator) -> Whitening:
     if k >= r - 1:
         return exact(M, k, rng)
     product = LinearOperator((r, r), matvec=lambda v: M @ v, dtype=np.float64)
-    values, vectors = eigsh(product, k, which="LA", v0=rng.standard_normal(r))
+    try:
+        values, vectors = eigsh(product, k, which="LA", v0=rng.standard_normal(r))
+    except ArpackError:  # a moment of all zeros, say
+        return exact(M, k, rng)
     return _from_eigenpairs(values, vectors, k)
 
 
-def nystrom(M: Any, k: int, rng: np.random.Generator) -> Whitening:
+def nystrom(M: Any, k: int, rng: np.random.Generator, k_tilde: int | None = None) -> Whitening:
     """Algorithm 3 of the paper, with D_Omega(:, 1:k) where it prints D_Omega(1:k, 1:k).
 
-    1. S random, r x k~ with k~ = 10 k at most r;
+    1. S random, r x k~ with k~ = 10 k by default, at most r;
     2. C = M S, Omega = S' C;
     3. C = U_C Sigma_C D_C', Omega = D_Omega Sigma_Omega D_Omega';
     4. keep k of each;
     5. W = U_C Sigma_C^-1 D_C' D_Omega Sigma_Omega^1/2.
     """
     r = M.shape[0]
-    S = rng.standard_normal((r, min(OVERSAMPLING * k, r)))  # 1
+    S = rng.standard_normal((r, min(k_tilde or OVERSAMPLING * k, r)))  # 1
     C = M @ S  # 2
     Omega = S.T @ C
     U_C, Sigma_C, D_Ct = np.linalg.svd(C, full_matrices=False)  # 3
     Sigma_Omega, D_Omega = _top(*np.linalg.eigh((Omega + Omega.T) / 2), k)  # 3, 4
     U_C, Sigma_C, D_Ct = U_C[:, :k], Sigma_C[:k], D_Ct[:k]  # 4
     W = (U_C / Sigma_C) @ (D_Ct @ D_Omega * np.sqrt(Sigma_Omega))  # 5
+    ones = np.einsum("ij,ij->j", W, M @ W)
+    if not np.allclose(ones, 1, atol=0.5):
+        raise ValueError(
+            f"whitening='nystrom' gave W'MW from {ones.min():.2g} to {ones.max():.2g} on the "
+            "diagonal, but ones were expected: the second moment has large negative eigenvalues; "
+            "use whitening='exact'"
+        )
     U = np.linalg.pinv(W).T
     return Whitening(W, U, np.linalg.svd(U, compute_uv=False) ** 2)
 
@@ -84,8 +94,6 @@ METHODS: dict[str, Callable[[Any, int, np.random.Generator], Whitening]] = {
 
 def whiten(M: Any, k: int, rng: np.random.Generator, method: str = "auto") -> Whitening:
     """W with W' M W = I from the top k eigenpairs of M, in algebraic order."""
-    if method not in METHODS:
-        raise ValueError(f"whitening={method!r}, but expected one of {', '.join(METHODS)}")
     return METHODS[method](M, k, rng)
 
 
@@ -101,4 +109,11 @@ def _top(values: Array, vectors: Array, k: int) -> tuple[Array, Array]:
     found = int((values > floor).sum())
     if found < k:
         raise TooManyTopics(k, "second", found, largest=found)
-    return values[order[:k]], vectors[:, order[:k]]
+    return values[order[:k]], fixed_signs(vectors[:, order[:k]])
+
+
+def fixed_signs(vectors: Array) -> Array:
+    """Each column with its largest entry positive: rounding must not decide which way it points."""
+    largest = vectors[np.abs(vectors).argmax(axis=0), np.arange(vectors.shape[1])]
+    fixed: Array = vectors * np.where(largest < 0, -1, 1)
+    return fixed

@@ -22,6 +22,7 @@ import numba as nb
 import numpy as np
 
 LANES = 16
+MIN_WORDS = 3  # a document needs as many to have a third moment
 
 jit: Any = nb.njit(nogil=True, cache=True)
 inline: Any = nb.njit(nogil=True, inline="always")
@@ -48,7 +49,7 @@ def word_sums(indptr, words, counts, y, used, sums):  # type: ignore[no-untyped-
         m = 0.0
         for j in range(indptr[d], indptr[d + 1]):
             m += counts[j]
-        used[d] = m >= 3
+        used[d] = m >= MIN_WORDS
         if not used[d]:
             continue
         c1 = 1 / m
@@ -66,7 +67,7 @@ def pair_products(indptr, words, counts, S, out):  # type: ignore[no-untyped-def
     p = np.empty(S.shape[1])
     for d in range(len(indptr) - 1):
         m = _project(indptr[d], indptr[d + 1], words, counts, S, p)
-        if m >= 3:
+        if m >= MIN_WORDS:
             _scatter(indptr[d], indptr[d + 1], words, counts, 1 / (m * (m - 1)), p, out)
 
 
@@ -82,7 +83,7 @@ def project(indptr, words, counts, y, B, P, C, Q, sums):  # type: ignore[no-unty
         start, stop = indptr[d], indptr[d + 1]
         m = _project(start, stop, words, counts, B, P[d])
         C[d] = 0.0
-        if m < 3:
+        if m < MIN_WORDS:
             continue
         c1 = 1 / m
         c2 = c1 / (m - 1)

@@ -105,26 +105,30 @@ def gibbs(  # type: ignore[no-untyped-def]
     The topic of a word is drawn from p(z = i | the others) ~ mu[w, i] (alpha_i + n_i),
     and it is these probabilities, not the draws, that are averaged::
 
-        h[d] = (alpha + mean over kept sweeps of sum of p) / (alpha0 + m)
+        h[d] ~ alpha + mean over kept sweeps of sum of p
 
     Document d draws from its own stream, started at (seed, first + d).
     """
     k = len(alpha)
     p, g = np.empty(k), np.empty(k)
+    longest = 0
     for d in range(len(h)):
         m = 0
         for j in range(indptr[d], indptr[d + 1]):
             m += int(counts[j])
-        z, w = np.empty(m, np.int64), np.empty(m, np.int64)
+        longest = max(longest, m)
+    z, w = np.empty(longest, np.int64), np.empty(longest, np.int64)
+    for d in range(len(h)):
         t = 0
         for j in range(indptr[d], indptr[d + 1]):
             for _ in range(int(counts[j])):
                 w[t] = words[j]
                 t += 1
+        m = t
         state = _scramble(np.uint64(seed) + np.uint64(0x9E3779B97F4A7C15) * np.uint64(first + d))
         g[:] = alpha
         h[d] = 0.0
-        z[:] = -1
+        z[:m] = -1
         for sweep in range(burn_in + n_sweeps):
             for t in range(m):
                 if z[t] >= 0:

@@ -20,7 +20,7 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from topicprism.backends import one_blas_thread
-from topicprism.corpus import Corpus
+from topicprism.corpus import Corpus, check_counts, check_response
 
 S = TypeVar("S")
 ENDING = ".shard"
@@ -49,6 +49,11 @@ class OnDisk:
         """One file per corpus, in a folder that is made if need be."""
         folder = Path(folder)
         folder.mkdir(parents=True, exist_ok=True)
+        if any(folder.glob(f"*{ENDING}")):
+            raise ValueError(
+                f"{folder} has {ENDING} files already, but an empty folder was expected; delete "
+                "them or write to another folder"
+            )
         for i, corpus in enumerate(corpora):
             write(folder / f"{i:06d}{ENDING}", corpus)
         return cls.open(folder, n_threads)
@@ -59,7 +64,7 @@ class OnDisk:
             return reduce(add, (part(self._read(file), *shared) for file in files))
 
         threads = range(min(self.n_threads, len(self.shards)))
-        with one_blas_thread(), ThreadPoolExecutor(self.n_threads) as pool:
+        with one_blas_thread, ThreadPoolExecutor(self.n_threads) as pool:
             return reduce(add, pool.map(mine, threads))
 
     def _read(self, path: Path) -> Corpus:
@@ -74,12 +79,18 @@ class OnDisk:
 
 def write(path: Path, corpus: Corpus) -> None:
     """To a temporary name first: a file of the right name is a whole one."""
-    X = corpus.counts
+    X = check_counts(corpus.counts)
     counts = X.data.astype(np.min_scalar_type(int(X.data.max(initial=0))))
     ids = X.indices.astype(np.int32)
     unfinished = path.with_suffix(".unfinished")
     with unfinished.open("wb") as file:
-        for array in (np.array([X.shape[1]]), X.indptr, ids, counts, corpus.y):
+        for array in (
+            np.array([X.shape[1]]),
+            X.indptr,
+            ids,
+            counts,
+            check_response(corpus.y, len(corpus)),
+        ):
             np.save(file, array, allow_pickle=False)
         file.flush()
         os.fsync(file.fileno())
@@ -92,8 +103,9 @@ def read(path: Path) -> Corpus:
             n_words, indptr, ids, counts, y = (np.load(file, allow_pickle=False) for _ in range(5))
         shape = (len(indptr) - 1, int(n_words[0]))
         X = csr_array((counts, ids, indptr), shape=shape, copy=False)
+        X.check_format(full_check=True)
+        return Corpus(X, y)
     except (ValueError, EOFError) as error:
         raise ValueError(
             f"{path} is not a whole shard ({error}); write it again with OnDisk.write"
         ) from None
-    return Corpus(X, y)

@@ -28,5 +28,5 @@ class Threaded:
 
     def total(self, part: Callable[..., S], *shared: Any) -> S:
         shards = self.corpus.shards(self.n_threads)
-        with one_blas_thread(), ThreadPoolExecutor(self.n_threads) as pool:
+        with one_blas_thread, ThreadPoolExecutor(self.n_threads) as pool:
             return reduce(add, pool.map(lambda shard: part(shard, *shared), shards))
