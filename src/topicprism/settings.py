@@ -25,35 +25,35 @@ class Settings:
     n_iterations: int = 100
 
     def __post_init__(self) -> None:
-        _check_choice("method", self.method, METHODS)
-        _check_choice("whitening", self.whitening, WHITENINGS)
-        _check_whole("n_restarts", self.n_restarts, "try 100")
-        _check_whole("n_iterations", self.n_iterations, "try 100")
+        check_choice("method", self.method, METHODS)
+        check_choice("whitening", self.whitening, WHITENINGS)
+        check_whole("n_restarts", self.n_restarts, "try 100")
+        check_whole("n_iterations", self.n_iterations, "try 100")
         if self.noise_variance is not None:
-            _check_real("noise_variance", self.noise_variance, 0, "a variance, or leave it out")
+            check_real("noise_variance", self.noise_variance, 0, "a variance, or leave it out")
         if self.word_scale is not None:
-            _check_real("word_scale", self.word_scale, 1e-12, "try 1.0, or leave it out")
+            check_real("word_scale", self.word_scale, 1e-12, "try 1.0, or leave it out")
 
 
 def check_problem(n_topics: int, alpha0: float, available: int) -> None:
     """Refuse a number of topics or an alpha0 that cannot be."""
-    _check_whole("n_topics", n_topics, "try 10")
-    _check_real("alpha0", alpha0, 1e-6, "the sum of the Dirichlet parameters; try 1.0", high=1e4)
+    check_whole("n_topics", n_topics, "try 10")
+    check_real("alpha0", alpha0, 1e-6, "the sum of the Dirichlet parameters; try 1.0", high=1e4)
     check_rank(n_topics, available)
 
 
-def _check_choice(name: str, value: Any, choices: Iterable[str]) -> None:
+def check_choice(name: str, value: Any, choices: Iterable[str]) -> None:
     if value not in list(choices):
         listed = ", ".join(map(repr, choices))
         raise ValueError(f"{name}={value!r}, but expected one of {listed}; choose one of these")
 
 
-def _check_whole(name: str, value: Any, remedy: str) -> None:
+def check_whole(name: str, value: Any, remedy: str) -> None:
     if not isinstance(value, Integral) or isinstance(value, bool) or value < 1:
         raise ValueError(f"{name}={value!r}, but expected a whole number from 1 up; {remedy}")
 
 
-def _check_real(name: str, value: Any, low: float, remedy: str, high: float = 1e100) -> None:
+def check_real(name: str, value: Any, low: float, remedy: str, high: float = 1e100) -> None:
     if not isinstance(value, Real) or isinstance(value, bool) or not low <= float(value) <= high:
         raise ValueError(
             f"{name}={value!r}, but expected a number from {low:g} to {high:g}; {remedy}"
