@@ -106,6 +106,7 @@ class SketchSums(Additive):
     """Pass two: products of coordinates, still with the repeated positions in them."""
 
     n: int
+    c1: float  # sum of 1 / m
     y: Array  # y, y^2, y^3                             (3,)
     p: Array  # p, y p, y^2 p                         (3, K)
     pp: Square
@@ -137,7 +138,7 @@ def pair_products(c: Corpus, S: Array) -> Array:
 def sketch_sums(c: Corpus, B: WordCoord, centre: float, scale: float) -> SketchSums:
     """Moments of (B'x, (y - centre) / scale) to order three, block by block of documents."""
     V, K = B.shape
-    X, n, y, p = c.counts, 0, np.zeros(3), np.zeros((3, K))
+    X, n, inverse, y, p = c.counts, 0, 0.0, np.zeros(3), np.zeros((3, K))
     pp, ypp, ppp = np.zeros((K, K)), np.zeros((K, K)), np.zeros((K, K, K))
     Q, sums = np.zeros((V, K)), np.zeros((V, 4))
     for start in range(0, len(c), BLOCK):
@@ -147,12 +148,13 @@ def sketch_sums(c: Corpus, B: WordCoord, centre: float, scale: float) -> SketchS
         cpu.project(rows, X.indices, X.data, t, B, P, C, Q, sums)
         (c1, c2, c3), powers = C.T, np.vander(t, 4, increasing=True).T
         n += int((c1 > 0).sum())
+        inverse += float(c1.sum())
         y += powers[1:] @ (c1 > 0)
         p += (powers[:3] * c1) @ P
         pp += (P.T * c2) @ P
         ypp += (P.T * (c2 * t)) @ P
         add_triples(ppp, P, c3)
-    return SketchSums(n, y, p, pp, ypp, fill_cube(ppp), Q, *sums.T[:3])
+    return SketchSums(n, inverse, y, p, pp, ypp, fill_cube(ppp), Q, *sums.T[:3])
 
 
 def add_triples(T: Cube, P: Array, w: Array) -> None:

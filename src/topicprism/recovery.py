@@ -40,14 +40,24 @@ def power_update(pairs: Eigenpairs, space: Whitening, My: Square, alpha0: float)
 def noise_variance(sketch: Sketch, n_topics: int) -> float:
     """sigma^2 = E[y^2] - eta' E[h h'] eta, in the units of the sketch.
 
-    What the topics explain, eta' E[h h'] eta, is E[y x]' E[x x]^+ E[y x] over the
-    top k directions: no alpha0 and no tensor is needed to know it.
+    What the topics explain, eta' E[h h'] eta, is b' E[x x]^+ b with b = E[y x], over
+    the top k directions: no alpha0 and no tensor is needed to know it.  In real
+    text the response also has a direction of its own, r, the part of b outside
+    these.  It explains (|r|^2 - noise)^2 / r' E[x x] r more, where the sampling noise
+    of |r|^2 is that of V coordinates of variance E[1/m] / n each.
     """
     zz = sketch.second / sketch.n
-    values, vectors = np.linalg.eigh(zz[:-1, :-1])
-    values, vectors = values[-n_topics:], vectors[:, -n_topics:]
-    seen = values > 1e-12 * values[-1]
-    explained = ((zz[-1, :-1] @ vectors)[seen] ** 2 / values[seen]).sum()
+    xx, b = zz[:-1, :-1], zz[-1, :-1]
+    values, vectors = np.linalg.eigh(xx)
+    seen = values[-n_topics:] > 1e-12 * values[-1]
+    top = vectors[:, -n_topics:][:, seen]
+    explained = ((b @ top) ** 2 / values[-n_topics:][seen]).sum()
+
+    r = b - top @ (top.T @ b)
+    n_words = int(np.any(sketch.basis.B != 0, axis=1).sum())
+    signal, spread = r @ r - n_words * sketch.c1 / sketch.n**2, r @ xx @ r
+    if signal > 1e-12 * (b @ b) and spread > 0:
+        explained += signal**2 / spread
     return float(np.clip(zz[-1, -1] - explained, 0, zz[-1, -1]))
 
 

@@ -79,6 +79,7 @@ class Sketch:
     first: Coord
     second: Square
     third: Cube
+    c1: float = 0.0  # sum of 1 / m: how noisy E[y x] is
 
     def __add__(self, other: Sketch) -> Sketch:
         if not self.basis.same_as(other.basis):
@@ -92,6 +93,7 @@ class Sketch:
             self.first + other.first,
             self.second + other.second,
             self.third + other.third,
+            self.c1 + other.c1,
         )
 
 
@@ -209,4 +211,4 @@ def _without_repeats(s: SketchSums, basis: Basis) -> Sketch:
     third[K, :K, :K] = third[:K, K, :K] = third[:K, :K, K] = yxx
     third[K, K, :K] = third[K, :K, K] = third[:K, K, K] = s.p[2]
     third[K, K, K] = s.y[2]
-    return Sketch(basis, s.n, first, second, third)
+    return Sketch(basis, s.n, first, second, third, s.c1)
