@@ -1,0 +1,365 @@
+"""Gibbs sampling of supervised topic models: one sweep over everything unknown.
+
+::
+
+    mu_i ~ Dirichlet(beta),  h ~ Dirichlet(alpha),  z ~ h,  word ~ mu_z
+    y    ~ Normal(eta . h, sigma^2)       response "mixture", the paper's
+    y    ~ Normal(eta . zbar, sigma^2)    response "assignments": zbar = mean of z
+    eta  ~ Normal(0, eta_variance),  sigma^2 ~ InverseGamma(SHAPE, RATE)
+
+One sweep draws, each given all the rest:
+
+1. the documents: z, then h from its Dirichlet posterior, which is kept or not as
+   the response likes it (Metropolis within Gibbs); or z alone, h integrated out
+2. eta, a Gaussian posterior
+3. sigma^2, an inverse Gamma posterior
+4. mu, Dirichlet posteriors
+5. alpha, if it is to be learnt, by slice sampling
+
+Given mu and eta the documents are independent, so threads share them and the
+chain is still exact.
+
+==========  =======  ======================================================
+code        paper    meaning
+==========  =======  ======================================================
+mu          mu, O    word probabilities of each topic                 (V, k)
+shares      h        what the response depends on: h or zbar          (D, k)
+z           z        topic of each word, when h is integrated out
+eta         eta      effects; one column for each of L responses      (k, L)
+noise       sigma^2  variance of the response
+target      --       what the response asks eta . shares to be        (D, L)
+precision   --       how firmly: 1 / sigma^2 for sLDA                 (D, L)
+==========  =======  ======================================================
+
+A family of responses is a value: it turns y into targets and precisions, and that
+is all the sweep knows of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, replace
+from typing import Annotated, Any, Protocol, cast
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.linalg import cho_factor, cho_solve, solve_triangular
+from scipy.sparse import csr_array
+from scipy.special import gammaln
+
+from topicprism._typing import Array, Counts, Doc, DocTopic, Topic, WordTopic
+from topicprism.backends.fold_in import _scramble
+from topicprism.corpus import cut, take_rows
+from topicprism.model import Model
+from topicprism.samplers import _kernels
+
+RESPONSES = ("mixture", "assignments")
+SHAPE, RATE = 1.0, 0.1  # of the prior of sigma^2, for a y of variance 1
+SMOOTHING = 1e-3  # uniform words mixed into topics a chain starts from
+DRAWS = {name: i for i, name in enumerate(("documents", "words", "alpha", "start"))}
+DocResponse = Annotated[Array, "D L"]
+TopicResponse = Annotated[Array, "k L"]
+
+
+class Family(Protocol):
+    """How the response depends on its fit, eta . shares."""
+
+    def augment(
+        self, Y: DocResponse, fit: DocResponse, noise: float, rng: np.random.Generator
+    ) -> tuple[DocResponse, DocResponse]:
+        """Target and precision of each response."""
+        ...
+
+    def draw_noise(self, Y: DocResponse, fit: DocResponse, rng: np.random.Generator) -> float: ...
+
+    def log_likelihood(self, Y: DocResponse, fit: DocResponse, noise: float) -> float: ...
+
+
+@dataclass(frozen=True)
+class Gaussian:
+    """y ~ Normal(fit, noise); its likelihood is raised to the power ``weight``."""
+
+    weight: float = 1.0
+
+    def augment(
+        self, Y: DocResponse, fit: DocResponse, noise: float, rng: np.random.Generator
+    ) -> tuple[DocResponse, DocResponse]:
+        return Y, np.full(Y.shape, self.weight / noise)
+
+    def draw_noise(self, Y: DocResponse, fit: DocResponse, rng: np.random.Generator) -> float:
+        shape = SHAPE + self.weight * Y.size / 2
+        rate = RATE + self.weight * float(((Y - fit) ** 2).sum()) / 2
+        return rate / float(rng.standard_gamma(shape))
+
+    def log_likelihood(self, Y: DocResponse, fit: DocResponse, noise: float) -> float:
+        squares = float(((Y - fit) ** 2).sum())
+        return -0.5 * (Y.size * float(np.log(2 * np.pi * noise)) + squares / noise)
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What is sampled, apart from the data."""
+
+    response: str = "mixture"
+    family: Family = Gaussian()  # noqa: RUF009 - frozen
+    beta: float = 0.1
+    eta_variance: float = 100.0
+    learn_alpha: bool = False
+
+
+@dataclass(frozen=True)
+class Observed:
+    """Counts as the kernels read them, and L responses for each document."""
+
+    X: Counts
+    Y: DocResponse
+
+    @property
+    def n_documents(self) -> int:
+        return int(self.X.shape[0])
+
+
+@dataclass(frozen=True)
+class State:
+    """Everything unknown, after ``sweep`` sweeps; with the seed, all a chain needs to go on."""
+
+    seed: int
+    sweep: int
+    alpha: Topic
+    mu: WordTopic
+    eta: TopicResponse
+    noise: float
+    shares: DocTopic
+    z: NDArray[np.int32]
+    log_likelihood: float = float("nan")  # of words and responses, per word
+    acceptance: float = float("nan")  # of the Metropolis steps
+
+
+def observe(counts: Counts, Y: DocResponse, response: str) -> Observed:
+    """Word counts as they are for "mixture", one entry for each word for "assignments"."""
+    n = counts.data.astype(np.int32)
+    indptr, words = counts.indptr.astype(np.int64), counts.indices.astype(np.int32)
+    if response == "assignments":
+        indptr = np.concatenate([[0], np.cumsum(n, dtype=np.int64)])[indptr]
+        words, n = np.repeat(words, n), np.ones(n.sum(), np.int32)
+    return Observed(cast(Counts, csr_array((n, words, indptr), shape=counts.shape)), Y)
+
+
+def init(data: Observed, start: Model, plan: Plan, seed: int, h: DocTopic | None = None) -> State:
+    """A chain at the given model; without ``h``, the documents' proportions are the prior's."""
+    k, L = start.n_topics, data.Y.shape[1]
+    rng = np.random.default_rng([seed, DRAWS["start"]])
+    if h is None:
+        h = rng.dirichlet(start.alpha, size=data.n_documents)
+    tokens = data.X.nnz if plan.response == "assignments" else 0
+    return State(
+        seed=seed,
+        sweep=0,
+        alpha=start.alpha.astype(float),
+        mu=(1 - SMOOTHING) * start.mu + SMOOTHING / start.n_words,
+        eta=np.repeat(start.eta.astype(float)[:, None], L, axis=1).reshape(k, L),
+        noise=start.sigma**2,
+        shares=h,
+        z=np.full(tokens, -1, np.int32),
+    )
+
+
+def flat(n_words: int, alpha: Topic) -> Model:
+    """Topics that are all alike, for a chain to start from nothing."""
+    k = len(alpha)
+    return Model(alpha, np.full((n_words, k), 1 / n_words), np.zeros(k), 1.0)
+
+
+def sweep(data: Observed, state: State, plan: Plan, n_threads: int = 1) -> State:
+    """Draw everything once; the numbers are those of the docstring of this module."""
+    rng = np.random.default_rng([state.seed, state.sweep])
+    fit = state.shares @ state.eta
+    target, precision = plan.family.augment(data.Y, fit, state.noise, rng)
+    with ThreadPoolExecutor(n_threads) as pool:
+        new, tables, log_p = _documents(data, state, plan, (target, precision), pool)  # 1
+        eta = draw_eta(new.shares, target, precision, plan.eta_variance, rng)  # 2
+        fit = new.shares @ eta
+        noise = plan.family.draw_noise(data.Y, fit, rng)  # 3
+        mu = _topics(tables, new, plan.beta, pool)  # 4
+    alpha = _alpha(data, new, plan, rng) if plan.learn_alpha else state.alpha  # 5
+    total = log_p + plan.family.log_likelihood(data.Y, fit, noise)
+    n_words = max(int(data.X.data.sum()), 1)
+    return replace(
+        new, sweep=state.sweep + 1, alpha=alpha, mu=mu, eta=eta, noise=noise,
+        log_likelihood=total / n_words,
+    )  # fmt: skip
+
+
+def draw_eta(
+    shares: DocTopic, target: DocResponse, precision: DocResponse, variance: float,
+    rng: np.random.Generator,
+) -> TopicResponse:  # fmt: skip
+    """eta_l ~ Normal(S F'P t, S) with S = (F'P F + I / variance)^-1, P the precisions."""
+    k, L = shares.shape[1], target.shape[1]
+    noise, eta = rng.standard_normal((k, L)), np.empty((k, L))
+    for l in range(L):
+        weighted = shares * precision[:, l : l + 1]
+        chol = cho_factor(weighted.T @ shares + np.eye(k) / variance, lower=True)
+        mean = cho_solve(chol, weighted.T @ target[:, l])
+        eta[:, l] = mean + solve_triangular(chol[0], noise[:, l], lower=True, trans="T")
+    return eta
+
+
+def _key(state: State, draws: str) -> np.uint64:
+    """Where the streams of a sweep start; splitmix64 over the seed, then over the sweep."""
+    with np.errstate(over="ignore"):
+        golden, number = _kernels.GOLDEN, np.uint64(len(DRAWS) * state.sweep + DRAWS[draws] + 1)
+        return np.uint64(_scramble(_scramble(np.uint64(state.seed) + golden) + golden * number))
+
+
+def _padded(mu: WordTopic) -> WordTopic:
+    wide = np.zeros((len(mu), -(-mu.shape[1] // _kernels.BLOCK) * _kernels.BLOCK))
+    wide[:, : mu.shape[1]] = mu
+    return wide
+
+
+def _documents(
+    data: Observed, state: State, plan: Plan, pull: tuple[DocResponse, DocResponse],
+    pool: ThreadPoolExecutor,
+) -> tuple[State, NDArray[np.int32], float]:  # fmt: skip
+    """New shares and z, the topics of each word in one table per shard, log p(words)."""
+    mu, key = _padded(state.mu), _key(state, "documents")
+    shards = cut(data.X, pool._max_workers)
+    tables = np.zeros((len(shards), *mu.shape), np.int32)
+    shares, z = np.empty_like(state.shares), state.z.copy()
+    log_p, accepted = np.empty(data.n_documents), np.empty(data.n_documents)
+    eta = np.ascontiguousarray(state.eta)
+
+    def fill(shard: int) -> None:
+        start, stop = shards[shard]
+        rows, part = slice(start, stop), take_rows(data.X, start, stop)
+        given = (mu, state.alpha, eta, pull[0][rows], pull[1][rows])
+        filled = (tables[shard], shares[rows], log_p[rows], accepted[rows])
+        if plan.response == "mixture":
+            _kernels.mixture(
+                part.indptr, part.indices, part.data, *given, state.shares[rows], key, start,
+                *filled,
+            )  # fmt: skip
+        else:
+            tokens = z[data.X.indptr[start] : data.X.indptr[stop]]
+            _kernels.assignments(part.indptr, part.indices, *given, tokens, key, start, *filled)
+
+    list(pool.map(fill, range(len(shards))))
+    new = replace(state, shares=shares, z=z, acceptance=float(accepted.mean()))
+    return new, tables, float(log_p.sum())
+
+
+def _topics(
+    tables: NDArray[np.int32], state: State, beta: float, pool: ThreadPoolExecutor
+) -> WordTopic:
+    """mu_i ~ Dirichlet(beta + the times each word has topic i)."""
+    mu, key = np.empty_like(state.mu), _key(state, "words")
+    edges = np.linspace(0, len(mu), pool._max_workers + 1).astype(int).tolist()
+
+    def fill(start: int, stop: int) -> None:
+        _kernels.topics(tables[:, start:stop], beta, key, start, mu[start:stop])
+
+    list(pool.map(fill, edges[:-1], edges[1:]))
+    total = mu.sum(axis=0)
+    return np.where(total > 0, mu / np.where(total > 0, total, 1), 1 / len(mu))
+
+
+def _alpha(data: Observed, state: State, plan: Plan, rng: np.random.Generator) -> Topic:
+    """Each alpha_i given the documents' proportions; its prior is exponential with mean 1."""
+    if plan.response == "mixture":
+        log_h = np.log(np.maximum(state.shares, 1e-300))
+    else:
+        lengths = np.asarray(data.X.sum(axis=1), dtype=float).ravel()
+        log_h = np.empty_like(state.shares)
+        shape = state.alpha + state.shares * lengths[:, None]
+        _kernels.log_proportions(shape, _key(state, "alpha"), 0, log_h)
+    mean, alpha = log_h.mean(axis=0), state.alpha.copy()
+
+    for i in range(len(alpha)):
+        others = float(alpha.sum() - alpha[i])
+
+        def log_density(x: float, i: int = i, others: float = others) -> float:
+            a = float(np.exp(x))
+            fit = gammaln(others + a) - gammaln(a) + a * mean[i]
+            return data.n_documents * float(fit) - a + x
+
+        alpha[i] = np.exp(slice_draw(log_density, float(np.log(alpha[i])), rng))
+    return alpha
+
+
+def slice_draw(log_density: Callable[[float], float], x: float, rng: np.random.Generator) -> float:
+    """One draw of Neal's slice sampler: step out by 1, then shrink."""
+    level = log_density(x) + float(np.log(rng.random()))
+    low = x - float(rng.random())
+    high = low + 1
+    while log_density(low) > level:
+        low -= 1
+    while log_density(high) > level:
+        high += 1
+    while True:
+        new = float(rng.uniform(low, high))
+        if log_density(new) > level:
+            return new
+        low, high = (new, high) if new < x else (low, new)
+
+
+# --- from states to a model -----------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Units:
+    """y = centre + scale * t, where t has mean 0, variance 1 and its largest deviation above 0.
+
+    The sign makes the chain for -y the mirror image of the chain for y.
+    """
+
+    centre: float
+    scale: float
+
+
+def standardise(y: Doc) -> tuple[Doc, Units]:
+    centre = float(y.mean())
+    apart = y - centre
+    scale = float(np.copysign(y.std(), apart[np.abs(apart).argmax()]))
+    return apart / scale, Units(centre, scale)
+
+
+@dataclass(frozen=True)
+class Kept:
+    """Sums over kept states; ``a + b`` is the sum over both."""
+
+    n: int
+    alpha: Topic
+    mu: WordTopic
+    eta: TopicResponse
+    noise: float
+
+    def __add__(self, other: Kept) -> Kept:
+        return Kept(
+            self.n + other.n, self.alpha + other.alpha, self.mu + other.mu,
+            self.eta + other.eta, self.noise + other.noise,
+        )  # fmt: skip
+
+
+def keep(state: State) -> Kept:
+    return Kept(1, state.alpha, state.mu, state.eta, state.noise)
+
+
+def to_model(kept: Kept, units: Units = Units(0.0, 1.0)) -> Model:  # noqa: B008 - frozen
+    """Means over the kept states; of several responses, eta is that of the first."""
+    return Model(
+        alpha=kept.alpha / kept.n,
+        mu=kept.mu / kept.n,
+        eta=units.centre + units.scale * kept.eta[:, 0] / kept.n,
+        sigma=abs(units.scale) * float(np.sqrt(kept.noise / kept.n)),
+    )
+
+
+def settled(trace: list[float] | Array, tolerance: float, window: int = 10) -> bool:
+    """The paper's rule: relative changes of the log-likelihood average under ``tolerance``."""
+    if len(trace) <= window:
+        return False
+    last = np.asarray(trace[-window - 1 :], dtype=float)
+    change: Any = np.abs(np.diff(last) / last[:-1])
+    return bool(change.mean() < tolerance)
