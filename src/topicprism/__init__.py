@@ -15,15 +15,18 @@ one dataclass in, one dataclass out::
     evaluation  how good is it
     theory      how hard was it                           Diagnostics
 
-``estimators`` wrap all of it for scikit-learn, ``datasets`` draws corpora with a
-known truth.  Where the documents are kept is decided by ``engines``, on what the
-arithmetic runs by ``backends``.  Neither appears in the mathematics.
+``samplers`` reach the same Model by Gibbs sampling.  ``estimators`` wrap all of it for
+scikit-learn, ``datasets`` draws corpora with a known truth.  Where the documents are
+kept is decided by ``engines``, on what the arithmetic runs by ``backends``.  Neither
+appears in the mathematics.
 """
 
 from topicprism.corpus import Corpus
 from topicprism.estimators import ShortDocumentsWarning, SpectralLDA, SpectralSLDA
+from topicprism.estimators_sampling import GibbsSLDA, HybridSLDA, MedLDA, MedLDAClassifier
 from topicprism.inference import Gibbs, Propagation, infer
 from topicprism.model import Model
+from topicprism.sampled import InterruptedWarning
 from topicprism.sketch import Sketch
 from topicprism.spectral import Settings, Solution, decompose, learn
 
@@ -32,6 +35,11 @@ __version__ = "0.1.0"
 __all__ = [
     "Corpus",
     "Gibbs",
+    "GibbsSLDA",
+    "HybridSLDA",
+    "InterruptedWarning",
+    "MedLDA",
+    "MedLDAClassifier",
     "Model",
     "Propagation",
     "Settings",

@@ -32,14 +32,11 @@ class ShortDocumentsWarning(UserWarning):
     """Some documents are too short for the moments."""
 
 
-class _SpectralTopics(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
-    """What spectral topic models do alike, with or without a response."""
+class _Topics(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+    """What topic models do alike, however they were learnt."""
 
     n_topics: int
     alpha0: float
-    whitening: str
-    n_restarts: int
-    n_iterations: int
     n_jobs: int | None
     random_state: Any
     model_: Model
@@ -84,6 +81,14 @@ class _SpectralTopics(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
         )
         return check_counts(checked)
 
+
+class _SpectralTopics(_Topics):
+    """What spectral topic models do alike, with or without a response."""
+
+    whitening: str
+    n_restarts: int
+    n_iterations: int
+
     def _learn(self, docs: Corpus, settings: Settings) -> Self:
         _check_number("n_topics", self.n_topics, Integral, "a whole number from 1 up; try 10")
         _check_number("alpha0", self.alpha0, Real, "a number above 0; try 1.0")
@@ -107,7 +112,27 @@ class _SpectralTopics(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
         return self
 
 
-class SpectralSLDA(RegressorMixin, _SpectralTopics):
+class _Regression(RegressorMixin):
+    """What topic models with a number as response do alike."""
+
+    model_: Model
+
+    def predict(self, X: Any) -> Doc:
+        """Expected response of each document, ``transform(X) @ coef_``."""
+        h = self.transform(X)  # type: ignore[attr-defined]
+        return predict(self.model_, h)
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """Predictive R^2 of ``predict(X)``; 1 is perfect, 0 is the mean of ``y``."""
+        return pr2(np.asarray(y, float), self.predict(X), sample_weight)
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.regressor_tags.poor_score = True  # on the checks' data, which are not documents
+        return tags
+
+
+class SpectralSLDA(_Regression, _SpectralTopics):
     """Supervised topics by tensor decomposition: topics, and what each does to a response.
 
     Parameters
@@ -204,7 +229,7 @@ class SpectralSLDA(RegressorMixin, _SpectralTopics):
         """
         _check_choice("method", self.method, METHODS)
         counts = self._counts(X, reset=True)
-        docs = Corpus(counts, _varied(y, counts.shape[0]))
+        docs = Corpus(counts, _varied(y, counts.shape[0], type(self).__name__))
         variance = _check_noise(self.noise_variance)
         self._learn(
             docs,
@@ -219,20 +244,6 @@ class SpectralSLDA(RegressorMixin, _SpectralTopics):
         self.coef_ = self.model_.eta
         self.noise_variance_ = self.model_.sigma**2
         return self
-
-    def predict(self, X: Any) -> Doc:
-        """Expected response of each document, ``transform(X) @ coef_``."""
-        h = self.transform(X)
-        return predict(self.model_, h)
-
-    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """Predictive R^2 of ``predict(X)``; 1 is perfect, 0 is the mean of ``y``."""
-        return pr2(np.asarray(y, float), self.predict(X), sample_weight)
-
-    def __sklearn_tags__(self) -> Tags:
-        tags = super().__sklearn_tags__()
-        tags.regressor_tags.poor_score = True  # on the checks' data, which are not documents
-        return tags
 
 
 class SpectralLDA(_SpectralTopics):
@@ -300,11 +311,11 @@ def _generator(random_state: Any) -> np.random.Generator:
     return np.random.default_rng(random_state)
 
 
-def _varied(y: Any, n_documents: int) -> Doc:
+def _varied(y: Any, n_documents: int, name: str) -> Doc:
     """A response that there is something to learn about."""
     if y is None:
         raise ValueError(
-            "SpectralSLDA requires y to be passed, but the target y is None; pass one number per "
+            f"{name} requires y to be passed, but the target y is None; pass one number per "
             "document, or use SpectralLDA for topics alone"
         )
     if n_documents == 1:
