@@ -22,7 +22,7 @@ FLOORS = [
     ["spectral"],
     ["estimators"],
     ["sampled"],
-    ["estimators_sampling"],
+    ["estimators_sampling", "estimators_medlda"],
 ]
 FLOOR = {name: i for i, names in enumerate(FLOORS) for name in names}
 

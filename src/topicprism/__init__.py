@@ -23,7 +23,8 @@ appears in the mathematics.
 
 from topicprism.corpus import Corpus
 from topicprism.estimators import ShortDocumentsWarning, SpectralLDA, SpectralSLDA
-from topicprism.estimators_sampling import GibbsSLDA, HybridSLDA, MedLDA, MedLDAClassifier
+from topicprism.estimators_medlda import MedLDA, MedLDAClassifier
+from topicprism.estimators_sampling import GibbsSLDA, HybridSLDA
 from topicprism.inference import Gibbs, Propagation, infer
 from topicprism.model import Model
 from topicprism.sampled import InterruptedWarning

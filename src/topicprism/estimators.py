@@ -119,7 +119,7 @@ class _Regression(RegressorMixin):
 
     def predict(self, X: Any) -> Doc:
         """Expected response of each document, ``transform(X) @ coef_``."""
-        h = self.transform(X)  # type: ignore[attr-defined]
+        h = self.transform(X)
         return predict(self.model_, h)
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:

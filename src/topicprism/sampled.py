@@ -6,7 +6,7 @@ import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from numbers import Integral, Real
-from typing import Any, TypeVar, cast
+from typing import Any, Self, TypeVar, cast
 
 import numpy as np
 from joblib import effective_n_jobs
@@ -14,12 +14,19 @@ from sklearn.linear_model import RidgeCV
 from sklearn.utils.validation import check_is_fitted
 from threadpoolctl import threadpool_limits
 
-from topicprism._typing import Array, Counts, DocTopic
-from topicprism.estimators import _check_number, _generator, _Topics
+from topicprism._typing import Array, Counts, Doc, DocTopic
+from topicprism.estimators import _check_number, _generator, _Regression, _Topics, _varied
 from topicprism.inference import infer
 from topicprism.model import Model
 from topicprism.samplers import Plan, Progress, Schedule, State, chain, flat, init, keep, observe
-from topicprism.samplers.state import Kept, Units, mean_assignment, to_model
+from topicprism.samplers.state import (
+    Family,
+    Kept,
+    Units,
+    mean_assignment,
+    standardise,
+    to_model,
+)
 
 try:
     from sklearn import callback as progress
@@ -29,6 +36,7 @@ except ImportError:  # before scikit-learn 1.9
 F = TypeVar("F", bound=Callable[..., Any])
 CallbackSupport: Any = progress.CallbackSupportMixin if progress else object
 
+Callback = Callable[[Progress], object]
 PENALTIES = np.logspace(-3, 3, 13)  # of the ridge regression, tried by leaving one out
 
 
@@ -80,7 +88,7 @@ class SampledTopics(CallbackSupport, _Topics):
     n_kept: int
     tolerance: float
     warm_start: bool
-    callback: Callable[[Progress], object] | None
+    callback: Callback | None
     state_: State
     model_: Model
     features_: str
@@ -222,6 +230,22 @@ class SampledTopics(CallbackSupport, _Topics):
             lengths = np.asarray(counts.sum(axis=1), dtype=float).ravel()
             h = mean_assignment(self.model_, h, lengths)
         return np.asarray(h @ self.coef_.T)
+
+
+class SampledRegression(_Regression, SampledTopics):
+    """Chains whose response is one number per document."""
+
+    def predict(self, X: Any) -> Doc:
+        """Expected response of each document."""
+        return self._decide(X)
+
+    def _fit(self, X: Any, y: Any, response: str, family: Family, learn_alpha: bool) -> Self:
+        check_chain(self)
+        counts = self._counts(X, reset=True)
+        t, units = standardise(_varied(y, counts.shape[0], type(self).__name__))
+        plan = Plan(response, family, float(self.beta), learn_alpha=learn_alpha)
+        self._sample(Task(counts, t[:, None], plan, units))
+        return self
 
 
 def regress(model: Model, task: Task, n_threads: int) -> Array:
