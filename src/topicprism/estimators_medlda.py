@@ -32,7 +32,7 @@ class MedLDA(SampledRegression):
     ----------
     n_topics, alpha0, beta, burn_in, n_kept, tolerance
         As in :class:`GibbsSLDA`.
-    C : float, default=10.0
+    C : float, default=30.0
         Weight of the loss; at 0 the topics are LDA's and the coefficients a regression's.
     epsilon : float, default=0.1
         Deviations below this cost nothing, in standard deviations of y.
@@ -53,7 +53,7 @@ class MedLDA(SampledRegression):
         self,
         n_topics: int = 10,
         *,
-        C: float = 10.0,
+        C: float = 30.0,
         epsilon: float = 0.1,
         refit: bool = False,
         alpha0: float = 1.0,
@@ -83,7 +83,7 @@ class MedLDA(SampledRegression):
     @with_callbacks
     def fit(self, X: Any, y: Any) -> Self:
         """Sample topics and coefficients given word counts and one number per document."""
-        check_from_0("C", self.C, Real, "a number from 0 up; try 10.0")
+        check_from_0("C", self.C, Real, "a number from 0 up; try 30.0")
         check_from_0("epsilon", self.epsilon, Real, "a number from 0 up; try 0.1")
         family = Tube(float(self.C), float(self.epsilon))
         return self._fit(X, y, "assignments", family, learn_alpha=False)

@@ -9,7 +9,6 @@ import numpy as np
 
 from topicprism._typing import DocTopic
 from topicprism.corpus import Corpus
-from topicprism.engines import Threaded
 from topicprism.estimators import _check_choice, _check_number
 from topicprism.inference import infer
 from topicprism.model import Model
@@ -114,9 +113,9 @@ class HybridSLDA(SampledRegression):
     ----------
     n_topics, alpha0, learn_alpha, beta, burn_in, n_kept, tolerance
         As in :class:`GibbsSLDA`; ``burn_in`` is 50 and ``n_kept`` 50 by default.
-    response_weight : float, default=1.0
+    response_weight : float, default=10.0
         Power of the response's likelihood; 1 is the paper's, more keeps the sampler from
-        turning to words alone.
+        turning to words alone (``docs/samplers.md`` has the figures).
     refit : bool, default=True
         Whether the coefficients are those of a ridge regression on the proportions inferred
         from the training words alone, as they will be at prediction.  ``coef_draws_`` are
@@ -136,7 +135,7 @@ class HybridSLDA(SampledRegression):
         self,
         n_topics: int = 10,
         *,
-        response_weight: float = 1.0,
+        response_weight: float = 10.0,
         refit: bool = True,
         alpha0: float = 1.0,
         learn_alpha: bool = False,
@@ -166,11 +165,11 @@ class HybridSLDA(SampledRegression):
     @with_callbacks
     def fit(self, X: Any, y: Any) -> Self:
         """Learn by the joint spectral method, then sample from there."""
-        _check_number("response_weight", self.response_weight, Real, "a number above 0; try 1.0")
+        _check_number("response_weight", self.response_weight, Real, "a number above 0; try 10.0")
         return self._fit(X, y, "mixture", Gaussian(float(self.response_weight)), self.learn_alpha)
 
     def _start(self, task: Task, n_threads: int) -> tuple[Model, DocTopic | None]:
-        docs = Threaded(Corpus(task.counts, task.Y[:, 0]), n_threads)
+        docs = Corpus(task.counts, task.Y[:, 0])  # in one shard: sums are rounded in one way
         rng = np.random.default_rng(0)
         model = learn(docs, self.n_topics, float(self.alpha0), rng=rng).model
         sigma = min(max(model.sigma, 0.1), 1.0)  # y has variance 1

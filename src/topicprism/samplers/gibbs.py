@@ -48,12 +48,11 @@ def sweep(data: Observed, state: State, plan: Plan, n_threads: int = 1) -> State
     rng = np.random.default_rng([state.seed, state.sweep])
     fit = state.shares @ state.eta
     target, precision = plan.family.augment(data.Y, fit, state.noise, rng)
-    with ThreadPoolExecutor(n_threads) as pool:
-        new, tables, log_p = _documents(data, state, plan, (target, precision), pool)  # 1
-        eta = draw_eta(new.shares, target, precision, plan.eta_variance, rng)  # 2
-        fit = new.shares @ eta
-        noise = plan.family.draw_noise(data.Y, fit, rng)  # 3
-        mu = _topics(tables, new, plan.beta, pool)  # 4
+    new, tables, log_p = _documents(data, state, plan, (target, precision), n_threads)  # 1
+    eta = draw_eta(new.shares, target, precision, plan.eta_variance, rng)  # 2
+    fit = new.shares @ eta
+    noise = plan.family.draw_noise(data.Y, fit, rng)  # 3
+    mu = _topics(tables, new, plan.beta, n_threads)  # 4
     alpha = _alpha(data, new, plan, rng) if plan.learn_alpha else state.alpha  # 5
     total = log_p + plan.family.log_likelihood(data.Y, fit, noise)
     n_words = max(int(data.X.data.sum()), 1)
@@ -85,6 +84,16 @@ def _key(state: State, draws: str) -> np.uint64:
         return np.uint64(_scramble(_scramble(np.uint64(state.seed) + golden) + golden * number))
 
 
+def _share(fill: Callable[[int], None], shards: range, n_threads: int) -> None:
+    """Call ``fill`` for each shard, on as many threads; on none for one."""
+    if n_threads == 1:
+        for shard in shards:
+            fill(shard)
+        return
+    with ThreadPoolExecutor(n_threads) as pool:
+        list(pool.map(fill, shards))
+
+
 def _padded(mu: WordTopic) -> WordTopic:
     wide = np.zeros((len(mu), -(-mu.shape[1] // _kernels.BLOCK) * _kernels.BLOCK))
     wide[:, : mu.shape[1]] = mu
@@ -93,11 +102,11 @@ def _padded(mu: WordTopic) -> WordTopic:
 
 def _documents(
     data: Observed, state: State, plan: Plan, pull: tuple[DocResponse, DocResponse],
-    pool: ThreadPoolExecutor,
+    n_threads: int,
 ) -> tuple[State, NDArray[np.int32], float]:  # fmt: skip
     """New shares and z, the topics of each word in one table per shard, log p(words)."""
     mu, key = _padded(state.mu), _key(state, "documents")
-    shards = cut(data.X, pool._max_workers)
+    shards = cut(data.X, n_threads)
     tables = np.zeros((len(shards), *mu.shape), np.int32)
     shares, z = np.empty_like(state.shares), state.z.copy()
     log_p, accepted = np.empty(data.n_documents), np.empty(data.n_documents)
@@ -117,22 +126,21 @@ def _documents(
             tokens = z[data.X.indptr[start] : data.X.indptr[stop]]
             _kernels.assignments(part.indptr, part.indices, *given, tokens, key, start, *filled)
 
-    list(pool.map(fill, range(len(shards))))
+    _share(fill, range(len(shards)), n_threads)
     new = replace(state, shares=shares, z=z, acceptance=float(accepted.mean()))
     return new, tables, float(log_p.sum())
 
 
-def _topics(
-    tables: NDArray[np.int32], state: State, beta: float, pool: ThreadPoolExecutor
-) -> WordTopic:
+def _topics(tables: NDArray[np.int32], state: State, beta: float, n_threads: int) -> WordTopic:
     """mu_i ~ Dirichlet(beta + the times each word has topic i)."""
     mu, key = np.empty_like(state.mu), _key(state, "words")
-    edges = np.linspace(0, len(mu), pool._max_workers + 1).astype(int).tolist()
+    edges = np.linspace(0, len(mu), n_threads + 1).astype(int).tolist()
 
-    def fill(start: int, stop: int) -> None:
+    def fill(shard: int) -> None:
+        start, stop = edges[shard : shard + 2]
         _kernels.topics(tables[:, start:stop], beta, key, start, mu[start:stop])
 
-    list(pool.map(fill, edges[:-1], edges[1:]))
+    _share(fill, range(n_threads), n_threads)
     total = mu.sum(axis=0)
     return np.where(total > 0, mu / np.where(total > 0, total, 1), 1 / len(mu))
 
