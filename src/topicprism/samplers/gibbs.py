@@ -28,6 +28,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from queue import SimpleQueue
 
 import numpy as np
 from numpy.typing import NDArray
@@ -40,6 +41,7 @@ from topicprism.corpus import cut, take_rows
 from topicprism.samplers import _kernels
 from topicprism.samplers.state import DocResponse, Observed, Plan, State, TopicResponse
 
+SHARDS = 4  # for each thread, so that none waits long for the slowest
 DRAWS = {name: i for i, name in enumerate(("documents", "words", "alpha"))}
 
 
@@ -104,19 +106,21 @@ def _documents(
     data: Observed, state: State, plan: Plan, pull: tuple[DocResponse, DocResponse],
     n_threads: int,
 ) -> tuple[State, NDArray[np.int32], float]:  # fmt: skip
-    """New shares and z, the topics of each word in one table per shard, log p(words)."""
+    """New shares and z, the topics of each word in one table per thread, log p(words)."""
     mu, key = _padded(state.mu), _key(state, "documents")
-    shards = cut(data.X, n_threads)
-    tables = np.zeros((len(shards), *mu.shape), np.int32)
+    shards = cut(data.X, 1 if n_threads == 1 else SHARDS * n_threads)
+    tables, free = np.zeros((n_threads, *mu.shape), np.int32), SimpleQueue[int]()
+    for table in range(n_threads):
+        free.put(table)
     shares, z = np.empty_like(state.shares), state.z.copy()
     log_p, accepted = np.empty(data.n_documents), np.empty(data.n_documents)
     eta = np.ascontiguousarray(state.eta)
 
     def fill(shard: int) -> None:
-        start, stop = shards[shard]
+        table, (start, stop) = free.get(), shards[shard]
         rows, part = slice(start, stop), take_rows(data.X, start, stop)
         given = (mu, state.alpha, eta, pull[0][rows], pull[1][rows])
-        filled = (tables[shard], shares[rows], log_p[rows], accepted[rows])
+        filled = (tables[table], shares[rows], log_p[rows], accepted[rows])
         if plan.response == "mixture":
             _kernels.mixture(
                 part.indptr, part.indices, part.data, *given, state.shares[rows], key, start,
@@ -125,6 +129,7 @@ def _documents(
         else:
             tokens = z[data.X.indptr[start] : data.X.indptr[stop]]
             _kernels.assignments(part.indptr, part.indices, *given, tokens, key, start, *filled)
+        free.put(table)
 
     _share(fill, range(len(shards)), n_threads)
     new = replace(state, shares=shares, z=z, acceptance=float(accepted.mean()))
