@@ -39,6 +39,7 @@ from topicprism._typing import DocTopic, Topic, WordTopic
 from topicprism.backends.fold_in import _scramble
 from topicprism.corpus import cut, take_rows
 from topicprism.samplers import _kernels
+from topicprism.samplers._random import GOLDEN
 from topicprism.samplers.state import DocResponse, Observed, Plan, State, TopicResponse
 
 SHARDS = 4  # for each thread, so that none waits long for the slowest
@@ -82,7 +83,7 @@ def draw_eta(
 def _key(state: State, draws: str) -> np.uint64:
     """Where the streams of a sweep start; splitmix64 over the seed, then over the sweep."""
     with np.errstate(over="ignore"):
-        golden, number = _kernels.GOLDEN, np.uint64(len(DRAWS) * state.sweep + DRAWS[draws] + 1)
+        golden, number = GOLDEN, np.uint64(len(DRAWS) * state.sweep + DRAWS[draws] + 1)
         return np.uint64(_scramble(_scramble(np.uint64(state.seed) + golden) + golden * number))
 
 
