@@ -1,7 +1,10 @@
 """GibbsSLDA, HybridSLDA, MedLDA and MedLDAClassifier, seen from outside."""
 
+import os
 import pickle
+import signal
 import sys
+import threading
 import types
 
 import numpy as np
@@ -218,6 +221,21 @@ def test_ctrl_c_in_the_middle_keeps_the_model_so_far(corpus, estimator):
     straight = clone(estimator).set_params(burn_in=10, n_kept=4).fit(X, y)
     assert_array_equal(model.state_.mu, straight.state_.mu)
     assert_array_equal(model.coef_draws_, straight.coef_draws_)
+
+
+def test_a_real_ctrl_c_stops_a_long_chain(corpus):
+    """SIGINT a third of a second after the first sweep; 20,000 sweeps would take a minute."""
+    X, y, _ = corpus
+
+    def callback(progress):
+        if progress.sweep == 1:
+            threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT)).start()
+
+    model = GibbsSLDA(3, burn_in=20_000, callback=callback, random_state=0)
+    with pytest.warns(InterruptedWarning, match="the model so far is kept"):
+        model.fit(X, y)
+    assert 1 <= model.n_sweeps_ < 20_000
+    assert np.isfinite(model.predict(X)).all()
 
 
 def test_ctrl_c_before_the_first_sweep_is_not_caught(corpus, monkeypatch):

@@ -99,7 +99,7 @@ class MedLDAClassifier(ClassifierMixin, SampledTopics):
     ----------
     n_topics, alpha0, beta, burn_in, n_kept, tolerance
         As in :class:`GibbsSLDA`.
-    C : float, default=1.0
+    C : float, default=20.0
         Weight of the loss; at 0 the topics are LDA's and the coefficients a regression's.
     cost : float, default=1.0
         The margin asked of each document.
@@ -124,7 +124,7 @@ class MedLDAClassifier(ClassifierMixin, SampledTopics):
         self,
         n_topics: int = 10,
         *,
-        C: float = 1.0,
+        C: float = 20.0,
         cost: float = 1.0,
         refit: bool = False,
         alpha0: float = 1.0,
@@ -155,7 +155,7 @@ class MedLDAClassifier(ClassifierMixin, SampledTopics):
     def fit(self, X: Any, y: Any) -> Self:
         """Sample topics and coefficients given word counts and one label per document."""
         check_chain(self)
-        check_from_0("C", self.C, Real, "a number from 0 up; try 1.0")
+        check_from_0("C", self.C, Real, "a number from 0 up; try 20.0")
         _check_number("cost", self.cost, Real, "a number above 0; try 1.0")
         counts = self._counts(X, reset=True)
         self.classes_, Y = _signs(y, counts.shape[0])

@@ -114,7 +114,7 @@ class SampledTopics(CallbackSupport, _Topics):
 
     # --- what a subclass may change -----------------------------------------------------
 
-    def _start(self, task: Task, n_threads: int) -> tuple[Model, DocTopic | None]:
+    def _start(self, task: Task, seed: int, n_threads: int) -> tuple[Model, DocTopic | None]:
         """Where a chain begins, in the units of the chain: from topics that are all alike."""
         alpha = np.full(self.n_topics, self.alpha0 / self.n_topics)
         return flat(task.counts.shape[1], alpha), None
@@ -133,7 +133,7 @@ class SampledTopics(CallbackSupport, _Topics):
             state = continued(self.state_, task, self.n_topics)
         else:
             seed = int(_generator(self.random_state).integers(2**62))
-            start, h = self._start(task, n_threads)
+            start, h = self._start(task, seed, n_threads)
             state = init(data, start, task.plan, seed, h)
             self.log_likelihood_, self.acceptance_ = np.empty(0), np.empty(0)
         schedule = Schedule(self.burn_in, self.n_kept, float(self.tolerance))
