@@ -73,10 +73,10 @@ class GibbsSLDA(SampledRegression):
     --------
     >>> from topicprism import GibbsSLDA
     >>> from topicprism.datasets import make_slda
-    >>> X, y, truth = make_slda(600, n_words=50, n_topics=2, doc_length=50, random_state=0)
-    >>> model = GibbsSLDA(2, burn_in=100, n_kept=50, random_state=0).fit(X, y)
+    >>> X, y, truth = make_slda(600, n_words=50, n_topics=3, doc_length=80, random_state=0)
+    >>> model = GibbsSLDA(3, burn_in=150, n_kept=50, random_state=0).fit(X, y)
     >>> model.coef_draws_.shape
-    (50, 2)
+    (50, 3)
     >>> bool(model.score(X, y) > 0.7)
     True
     """
