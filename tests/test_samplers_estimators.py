@@ -153,6 +153,7 @@ def test_medlda_without_weight_is_lda_and_regression(corpus):
     ridge = RidgeCV(np.logspace(-3, 3, 13), fit_intercept=False)
     ridge.fit(model.transform(X), (y - y.mean()) / y.std())
     assert_allclose(model.coef_, y.mean() + y.std() * ridge.coef_, rtol=1e-6)
+    assert_allclose(model.noise_variance_, np.mean((y - model.predict(X)) ** 2))
     assert (model.acceptance_ == 1).all()
 
 

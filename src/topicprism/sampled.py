@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from numbers import Integral, Real
 from typing import Any, Self, TypeVar, cast
 
@@ -200,22 +200,21 @@ class SampledTopics(CallbackSupport, _Topics):
         """Fitted attributes; topics in the order of their effect on the first response."""
         assert record.last is not None
         units, kept = task.units, record.kept or keep(record.last)
-        model, eta = to_model(kept, units), units.centre + units.scale * kept.eta / kept.n
         features = task.plan.response
         if self._refits():
-            eta = units.centre + units.scale * regress(model, task, effective_n_jobs(self.n_jobs))
-            features = "mixture"
-        order = np.lexsort((-model.alpha, eta[:, 0]))
-        model = Model(model.alpha, model.mu, eta[:, 0], model.sigma).reordered(order)
-        draws = np.array(record.eta or [record.last.eta])[:, order]
+            eta, noise = regress(to_model(kept), task, effective_n_jobs(self.n_jobs))
+            kept, features = replace(kept, eta=kept.n * eta, noise=kept.n * noise), "mixture"
+        model, eta = to_model(kept, units), units.centre + units.scale * kept.eta / kept.n
+        order = np.lexsort((-model.alpha, model.eta))
+        model, eta = model.reordered(order), eta[order]
+        draws = units.centre + units.scale * np.array(record.eta or [record.last.eta])[:, order]
+        one = eta.shape[1] == 1
         return {
             "model_": model,
             "components_": model.mu.T,
             "alpha_": model.alpha,
-            "coef_": model.eta if eta.shape[1] == 1 else eta[order].T,
-            "coef_draws_": units.centre + units.scale * np.moveaxis(draws, 2, 1).squeeze(1)
-            if eta.shape[1] == 1
-            else np.moveaxis(draws, 2, 1),
+            "coef_": eta[:, 0] if one else eta.T,
+            "coef_draws_": draws[:, :, 0] if one else np.moveaxis(draws, 2, 1),
             "noise_variance_": model.sigma**2,
             "noise_variance_draws_": units.scale**2 * np.array(record.noise or [record.last.noise]),
             "features_": features,
@@ -248,11 +247,15 @@ class SampledRegression(_Regression, SampledTopics):
         return self
 
 
-def regress(model: Model, task: Task, n_threads: int) -> Array:
-    """Ridge regression of the responses on h inferred from words alone, as at prediction."""
+def regress(model: Model, task: Task, n_threads: int) -> tuple[Array, float]:
+    """Ridge regression of the responses on h inferred from words alone, as at prediction.
+
+    Coefficients, one column per response, and the variance they leave.
+    """
     h = infer(model, task.counts, n_threads=n_threads)
     ridge = RidgeCV(PENALTIES, fit_intercept=False).fit(h, task.Y)
-    return np.asarray(ridge.coef_).reshape(task.Y.shape[1], -1).T
+    eta = np.asarray(ridge.coef_).reshape(task.Y.shape[1], -1).T
+    return eta, float(((task.Y - h @ eta) ** 2).mean())
 
 
 def continued(state: State, task: Task, n_topics: int) -> State:

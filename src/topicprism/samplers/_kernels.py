@@ -190,8 +190,7 @@ def assignments(  # type: ignore[no-untyped-def]
             table[w, new] += 1
         for i in range(k):
             shares[d, i] = (g[i] - alpha[i]) / m if m else alpha[i] / alpha0
-        fit += np.log(product)
-        log_p[d] = fit - m * np.log(max(alpha0 + m - 1, 1e-300))
+        log_p[d] = fit + np.log(product) - m * np.log(max(alpha0 + m - 1, 1e-300))
         accepted[d] = taken / m if m else 1.0
 
 

@@ -118,15 +118,13 @@ def _documents(
     eta = np.ascontiguousarray(state.eta)
 
     def fill(shard: int) -> None:
-        table, (start, stop) = free.get(), shards[shard]
-        rows, part = slice(start, stop), take_rows(data.X, start, stop)
+        start, stop = shards[shard]
+        rows, part, table = slice(start, stop), take_rows(data.X, start, stop), free.get()
         given = (mu, state.alpha, eta, pull[0][rows], pull[1][rows])
         filled = (tables[table], shares[rows], log_p[rows], accepted[rows])
         if plan.response == "mixture":
-            _kernels.mixture(
-                part.indptr, part.indices, part.data, *given, state.shares[rows], key, start,
-                *filled,
-            )  # fmt: skip
+            words = (part.indptr, part.indices, part.data)
+            _kernels.mixture(*words, *given, state.shares[rows], key, start, *filled)
         else:
             tokens = z[data.X.indptr[start] : data.X.indptr[stop]]
             _kernels.assignments(part.indptr, part.indices, *given, tokens, key, start, *filled)
