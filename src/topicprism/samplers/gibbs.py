@@ -27,7 +27,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from queue import SimpleQueue
 
 import numpy as np
@@ -37,7 +37,7 @@ from scipy.special import gammaln
 
 from topicprism._typing import DocTopic, Topic, WordTopic
 from topicprism.backends.fold_in import _scramble
-from topicprism.corpus import cut, take_rows
+from topicprism.corpus import cut
 from topicprism.samplers import _kernels
 from topicprism.samplers._random import GOLDEN
 from topicprism.samplers.state import DocResponse, Observed, Plan, State, TopicResponse
@@ -51,17 +51,18 @@ def sweep(data: Observed, state: State, plan: Plan, n_threads: int = 1) -> State
     rng = np.random.default_rng([state.seed, state.sweep])
     fit = state.shares @ state.eta
     target, precision = plan.family.augment(data.Y, fit, state.noise, rng)
-    new, tables, log_p = _documents(data, state, plan, (target, precision), n_threads)  # 1
-    eta = draw_eta(new.shares, target, precision, plan.eta_variance, rng)  # 2
-    fit = new.shares @ eta
-    noise = plan.family.draw_noise(data.Y, fit, rng)  # 3
-    mu = _topics(tables, new, plan.beta, n_threads)  # 4
+    with ThreadPoolExecutor(n_threads) as pool:  # which starts no thread until asked to
+        share = Share(n_threads, pool)
+        new, tables, log_p = _documents(data, state, plan, (target, precision), share)  # 1
+        eta = draw_eta(new.shares, target, precision, plan.eta_variance, rng)  # 2
+        fit = new.shares @ eta
+        noise = plan.family.draw_noise(data.Y, fit, rng)  # 3
+        mu = _topics(tables, new, plan.beta, share)  # 4
     alpha = _alpha(data, new, plan, rng) if plan.learn_alpha else state.alpha  # 5
     total = log_p + plan.family.log_likelihood(data.Y, fit, noise)
-    n_words = max(int(data.X.data.sum()), 1)
     return replace(
         new, sweep=state.sweep + 1, alpha=alpha, mu=mu, eta=eta, noise=noise,
-        log_likelihood=total / n_words,
+        log_likelihood=total / max(data.n_words, 1),
     )  # fmt: skip
 
 
@@ -87,14 +88,16 @@ def _key(state: State, draws: str) -> np.uint64:
         return np.uint64(_scramble(_scramble(np.uint64(state.seed) + golden) + golden * number))
 
 
-def _share(fill: Callable[[int], None], shards: range, n_threads: int) -> None:
-    """Call ``fill`` for each shard, on as many threads; on none for one."""
-    if n_threads == 1:
-        for shard in shards:
-            fill(shard)
-        return
-    with ThreadPoolExecutor(n_threads) as pool:
-        list(pool.map(fill, shards))
+@dataclass(frozen=True)
+class Share:
+    """Calls of a function on shards, by as many threads; by none if there is one."""
+
+    n_threads: int
+    pool: ThreadPoolExecutor
+
+    def __call__(self, fill: Callable[[int], None], n_shards: int) -> None:
+        each = map if self.n_threads == 1 else self.pool.map
+        list(each(fill, range(n_shards)))
 
 
 def _padded(mu: WordTopic) -> WordTopic:
@@ -105,48 +108,51 @@ def _padded(mu: WordTopic) -> WordTopic:
 
 def _documents(
     data: Observed, state: State, plan: Plan, pull: tuple[DocResponse, DocResponse],
-    n_threads: int,
+    share: Share,
 ) -> tuple[State, NDArray[np.int32], float]:  # fmt: skip
     """New shares and z, the topics of each word in one table per thread, log p(words)."""
     mu, key = _padded(state.mu), _key(state, "documents")
-    shards = cut(data.X, 1 if n_threads == 1 else SHARDS * n_threads)
-    tables, free = np.zeros((n_threads, *mu.shape), np.int32), SimpleQueue[int]()
-    for table in range(n_threads):
+    X, n = data.X, share.n_threads
+    shards = cut(X, 1 if n == 1 else SHARDS * n)
+    tables, free = np.zeros((n, *mu.shape), np.int32), SimpleQueue[int]()
+    for table in range(n):
         free.put(table)
     shares, z = np.empty_like(state.shares), state.z.copy()
     log_p, accepted = np.empty(data.n_documents), np.empty(data.n_documents)
     eta = np.ascontiguousarray(state.eta)
 
     def fill(shard: int) -> None:
-        start, stop = shards[shard]
-        rows, part, table = slice(start, stop), take_rows(data.X, start, stop), free.get()
+        (start, stop), table = shards[shard], free.get()
+        rows, entries = slice(start, stop), slice(X.indptr[start], X.indptr[stop])
+        words = (X.indptr[start : stop + 1] - X.indptr[start], X.indices[entries])
         given = (mu, state.alpha, eta, pull[0][rows], pull[1][rows])
         filled = (tables[table], shares[rows], log_p[rows], accepted[rows])
         if plan.response == "mixture":
-            words = (part.indptr, part.indices, part.data)
-            _kernels.mixture(*words, *given, state.shares[rows], key, start, *filled)
+            old = state.shares[rows]
+            _kernels.mixture(*words, X.data[entries], *given, old, key, start, *filled)
         else:
-            tokens = z[data.X.indptr[start] : data.X.indptr[stop]]
-            _kernels.assignments(part.indptr, part.indices, *given, tokens, key, start, *filled)
+            _kernels.assignments(*words, *given, z[entries], key, start, *filled)
         free.put(table)
 
-    _share(fill, range(len(shards)), n_threads)
+    share(fill, len(shards))
     new = replace(state, shares=shares, z=z, acceptance=float(accepted.mean()))
     return new, tables, float(log_p.sum())
 
 
-def _topics(tables: NDArray[np.int32], state: State, beta: float, n_threads: int) -> WordTopic:
+def _topics(tables: NDArray[np.int32], state: State, beta: float, share: Share) -> WordTopic:
     """mu_i ~ Dirichlet(beta + the times each word has topic i)."""
     mu, key = np.empty_like(state.mu), _key(state, "words")
-    edges = np.linspace(0, len(mu), n_threads + 1).astype(int).tolist()
+    edges = np.linspace(0, len(mu), share.n_threads + 1).astype(int).tolist()
 
     def fill(shard: int) -> None:
         start, stop = edges[shard : shard + 2]
         _kernels.topics(tables[:, start:stop], beta, key, start, mu[start:stop])
 
-    _share(fill, range(n_threads), n_threads)
+    share(fill, share.n_threads)
     total = mu.sum(axis=0)
-    return np.where(total > 0, mu / np.where(total > 0, total, 1), 1 / len(mu))
+    mu /= np.where(total > 0, total, 1)
+    mu[:, total == 0] = 1 / len(mu)
+    return mu
 
 
 def _alpha(data: Observed, state: State, plan: Plan, rng: np.random.Generator) -> Topic:

@@ -16,6 +16,7 @@ precision   --       how firmly: 1 / sigma^2 for sLDA                 (D, L)
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Annotated, Protocol
 
 import numpy as np
@@ -88,6 +89,10 @@ class Observed:
     @property
     def n_documents(self) -> int:
         return int(self.X.shape[0])
+
+    @cached_property
+    def n_words(self) -> int:
+        return int(self.X.data.sum())
 
 
 @dataclass(frozen=True)
