@@ -87,7 +87,7 @@ def test_responses_that_cannot_be_explained(corpus, change, message):
         ({"whitening": "svd"}, "whitening='svd', but expected one of 'auto', 'exact'"),
         (
             {"noise_variance": -1},
-            "noise_variance=-1, but expected a number from 0 to 1e.100; a variance, or leave",
+            "noise_variance=-1, but expected a number from 0 up; a variance, or leave",
         ),
         ({"n_restarts": 0}, "n_restarts=0, but expected a whole number from 1 up"),
         ({"n_iterations": "many"}, "n_iterations='many', but expected a whole number"),

@@ -18,9 +18,11 @@ FLOORS = [
     ["corpus"],
     ["moments", "whitening", "tensor", "engines", "datasets", "text"],
     ["sketching", "inference", "theory"],
-    ["centred", "recovery", "evaluation", "settings"],
+    ["centred", "recovery", "evaluation", "settings", "samplers"],
     ["spectral"],
     ["estimators"],
+    ["sampled"],
+    ["estimators_sampling", "estimators_medlda"],
 ]
 FLOOR = {name: i for i, names in enumerate(FLOORS) for name in names}
 
@@ -46,7 +48,7 @@ def test_public_names_are_listed():
 
 
 def test_import_loads_nothing_optional_that_scikit_learn_does_not():
-    heavy = ["matplotlib", "pandas", "pyarrow", "torch", "cupy", "dask", "pyspark"]
+    heavy = ["matplotlib", "pandas", "pyarrow", "torch", "cupy", "dask", "pyspark", "arviz"]
 
     def loaded(by):
         code = f"import sys; {by}; print(*[m for m in {heavy} if m in sys.modules])"

@@ -16,15 +16,19 @@ one dataclass in, one dataclass out::
     evaluation  how good is it
     theory      how hard was it                           Diagnostics
 
-``estimators`` wrap all of it for scikit-learn, ``datasets`` draws corpora with a
-known truth.  Where the documents are kept is decided by ``engines``, on what the
-arithmetic runs by ``backends``.  Neither appears in the mathematics.
+``samplers`` reach the same Model by Gibbs sampling.  ``estimators`` wrap all of it for
+scikit-learn, ``datasets`` draws corpora with a known truth.  Where the documents are
+kept is decided by ``engines``, on what the arithmetic runs by ``backends``.  Neither
+appears in the mathematics.
 """
 
 from topicprism.corpus import Corpus
 from topicprism.estimators import ShortDocumentsWarning, SpectralLDA, SpectralSLDA
+from topicprism.estimators_medlda import MedLDA, MedLDAClassifier
+from topicprism.estimators_sampling import GibbsSLDA, HybridSLDA
 from topicprism.inference import Gibbs, Propagation, infer
 from topicprism.model import Model, TooManyTopics
+from topicprism.sampled import InterruptedWarning
 from topicprism.settings import Settings
 from topicprism.sketching import Basis, Sketch, sketch
 from topicprism.spectral import Solution, decompose, learn
@@ -35,6 +39,11 @@ __all__ = [
     "Basis",
     "Corpus",
     "Gibbs",
+    "GibbsSLDA",
+    "HybridSLDA",
+    "InterruptedWarning",
+    "MedLDA",
+    "MedLDAClassifier",
     "Model",
     "Propagation",
     "Settings",

@@ -30,14 +30,11 @@ class ShortDocumentsWarning(UserWarning):
     """Some documents are too short for the moments."""
 
 
-class _SpectralTopics(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
-    """What spectral topic models do alike, with or without a response."""
+class _Topics(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+    """What topic models do alike, however they were learnt."""
 
     n_topics: int
     alpha0: float
-    whitening: str
-    n_restarts: int
-    n_iterations: int
     n_jobs: int | None
     random_state: Any
     model_: Model
@@ -93,6 +90,14 @@ class _SpectralTopics(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
             raise ValueError(f"{what}; {remedy}") from None
         return check_counts(checked)
 
+
+class _SpectralTopics(_Topics):
+    """What spectral topic models do alike, with or without a response."""
+
+    whitening: str
+    n_restarts: int
+    n_iterations: int
+
     def _learn(self, docs: Corpus, settings: Settings) -> Self:
         solution = learn(
             Threaded(docs, effective_n_jobs(self.n_jobs)),
@@ -112,7 +117,28 @@ class _SpectralTopics(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
         return self
 
 
-class SpectralSLDA(RegressorMixin, _SpectralTopics):
+class _Regression(RegressorMixin):
+    """What topic models with a number as response do alike."""
+
+    model_: Model
+
+    def predict(self, X: Any) -> Doc:
+        """Expected response of each document, ``transform(X) @ coef_``."""
+        h = self.transform(X)
+        return predict(self.model_, h)
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """Predictive R^2 of ``predict(X)``; 1 is perfect, 0 is the mean of ``y``."""
+        y_hat = self.predict(X)
+        return pr2(check_response(column_or_1d(y), len(y_hat)), y_hat, sample_weight)
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.regressor_tags.poor_score = True  # on the checks' data, which are not documents
+        return tags
+
+
+class SpectralSLDA(_Regression, _SpectralTopics):
     """Supervised topics by tensor decomposition: topics, and what each does to a response.
 
     Parameters
@@ -215,25 +241,11 @@ class SpectralSLDA(RegressorMixin, _SpectralTopics):
             n_iterations=self.n_iterations,
         )
         counts = self._counts(X, reset=True)
-        self._learn(Corpus(counts, _varied(y, counts.shape[0])), settings)
+        name = type(self).__name__
+        self._learn(Corpus(counts, _varied(y, counts.shape[0], name)), settings)
         self.coef_ = self.model_.eta
         self.noise_variance_ = self.model_.sigma**2
         return self
-
-    def predict(self, X: Any) -> Doc:
-        """Expected response of each document, ``transform(X) @ coef_``."""
-        h = self.transform(X)
-        return predict(self.model_, h)
-
-    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """Predictive R^2 of ``predict(X)``; 1 is perfect, 0 is the mean of ``y``."""
-        y_hat = self.predict(X)
-        return pr2(check_response(column_or_1d(y), len(y_hat)), y_hat, sample_weight)
-
-    def __sklearn_tags__(self) -> Tags:
-        tags = super().__sklearn_tags__()
-        tags.regressor_tags.poor_score = True  # on the checks' data, which are not documents
-        return tags
 
 
 class SpectralLDA(_SpectralTopics):
@@ -301,11 +313,11 @@ def _generator(random_state: Any) -> np.random.Generator:
     return np.random.default_rng(random_state)
 
 
-def _varied(y: Any, n_documents: int) -> Doc:
+def _varied(y: Any, n_documents: int, name: str) -> Doc:
     """A response that there is something to learn about."""
     if y is None:
         raise ValueError(
-            "SpectralSLDA requires y to be passed, but the target y is None; pass one number per "
+            f"{name} requires y to be passed, but the target y is None; pass one number per "
             "document, or use SpectralLDA for topics alone"
         )
     if n_documents == 1:

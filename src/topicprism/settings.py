@@ -11,6 +11,7 @@ from topicprism.sketching import check_rank
 from topicprism.whitening import METHODS as WHITENINGS
 
 METHODS = ("joint", "two-stage")
+VAST = 1e100
 
 
 @dataclass(frozen=True)
@@ -37,9 +38,13 @@ class Settings:
 
 def check_problem(n_topics: int, alpha0: float, available: int) -> None:
     """Refuse a number of topics or an alpha0 that cannot be."""
+    check_prior(n_topics, alpha0)
+    check_rank(n_topics, available)
+
+
+def check_prior(n_topics: int, alpha0: float) -> None:
     check_whole("n_topics", n_topics, "try 10")
     check_real("alpha0", alpha0, 1e-6, "the sum of the Dirichlet parameters; try 1.0", high=1e4)
-    check_rank(n_topics, available)
 
 
 def check_choice(name: str, value: Any, choices: Iterable[str]) -> None:
@@ -48,13 +53,12 @@ def check_choice(name: str, value: Any, choices: Iterable[str]) -> None:
         raise ValueError(f"{name}={value!r}, but expected one of {listed}; choose one of these")
 
 
-def check_whole(name: str, value: Any, remedy: str) -> None:
-    if not isinstance(value, Integral) or isinstance(value, bool) or value < 1:
-        raise ValueError(f"{name}={value!r}, but expected a whole number from 1 up; {remedy}")
+def check_whole(name: str, value: Any, remedy: str, low: int = 1) -> None:
+    if not isinstance(value, Integral) or isinstance(value, bool) or int(value) < low:
+        raise ValueError(f"{name}={value!r}, but expected a whole number from {low} up; {remedy}")
 
 
-def check_real(name: str, value: Any, low: float, remedy: str, high: float = 1e100) -> None:
+def check_real(name: str, value: Any, low: float, remedy: str, high: float = VAST) -> None:
     if not isinstance(value, Real) or isinstance(value, bool) or not low <= float(value) <= high:
-        raise ValueError(
-            f"{name}={value!r}, but expected a number from {low:g} to {high:g}; {remedy}"
-        )
+        to = f"to {high:g}" if high < VAST else "up"
+        raise ValueError(f"{name}={value!r}, but expected a number from {low:g} {to}; {remedy}")

@@ -1,0 +1,204 @@
+"""scikit-learn estimators: topics that predict a number or a class by a margin."""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+import numpy as np
+from sklearn.base import ClassifierMixin
+from sklearn.utils import Tags
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import column_or_1d
+
+from topicprism._typing import Array
+from topicprism.sampled import (
+    Callback,
+    SampledRegression,
+    SampledTopics,
+    Task,
+    check_chain,
+    with_callbacks,
+)
+from topicprism.samplers import Hinge, Plan, Tube
+from topicprism.settings import check_real
+
+
+class MedLDA(SampledRegression):
+    """Topics whose mean assignments predict a number to within a margin.
+
+    Parameters
+    ----------
+    n_topics, alpha0, beta, burn_in, n_kept, tolerance
+        As in :class:`GibbsSLDA`.
+    C : float, default=30.0
+        Weight of the loss; at 0 the topics are LDA's and the coefficients a regression's.
+    epsilon : float, default=0.1
+        Deviations below this cost nothing, in standard deviations of y.
+    refit : bool, default=False
+        As in :class:`HybridSLDA`; always done when ``C`` is 0.
+    warm_start, callback, n_jobs, random_state
+        As in :class:`GibbsSLDA`.
+
+    Attributes
+    ----------
+    components_, coef_, alpha_, noise_variance_, model_, n_features_in_
+        As in :class:`SpectralSLDA`.
+    coef_draws_, noise_variance_draws_, log_likelihood_, acceptance_, n_sweeps_, state_
+        As in :class:`GibbsSLDA`; the response counts -2 C times its loss.
+    """
+
+    def __init__(
+        self,
+        n_topics: int = 10,
+        *,
+        C: float = 30.0,
+        epsilon: float = 0.1,
+        refit: bool = False,
+        alpha0: float = 1.0,
+        beta: float = 0.1,
+        burn_in: int = 200,
+        n_kept: int = 100,
+        tolerance: float = 0.0,
+        warm_start: bool = False,
+        callback: Callback | None = None,
+        n_jobs: int | None = None,
+        random_state: Any = None,
+    ) -> None:
+        self.n_topics = n_topics
+        self.C = C
+        self.epsilon = epsilon
+        self.refit = refit
+        self.alpha0 = alpha0
+        self.beta = beta
+        self.burn_in = burn_in
+        self.n_kept = n_kept
+        self.tolerance = tolerance
+        self.warm_start = warm_start
+        self.callback = callback
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+
+    @with_callbacks
+    def fit(self, X: Any, y: Any) -> Self:
+        """Sample topics and coefficients given word counts and one number per document."""
+        check_real("C", self.C, 0, "try 30.0")
+        check_real("epsilon", self.epsilon, 0, "try 0.1")
+        family = Tube(float(self.C), float(self.epsilon))
+        return self._fit(X, y, "assignments", family, learn_alpha=False)
+
+    def _refits(self) -> bool:
+        return self.refit or self.C == 0
+
+
+class MedLDAClassifier(ClassifierMixin, SampledTopics):
+    """Topics whose mean assignments tell classes apart by a margin, one against the rest.
+
+    Parameters
+    ----------
+    n_topics, alpha0, beta, burn_in, n_kept, tolerance
+        As in :class:`GibbsSLDA`.
+    C : float, default=20.0
+        Weight of the loss; at 0 the topics are LDA's and the coefficients a regression's.
+    cost : float, default=1.0
+        The margin asked of each document.
+    refit : bool, default=False
+        As in :class:`HybridSLDA`, on -1 and 1; always done when ``C`` is 0.
+    warm_start, callback, n_jobs, random_state
+        As in :class:`GibbsSLDA`.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+        The labels.
+    coef_ : ndarray of shape (n_topics,) or (n_classes, n_topics)
+        What each topic says for ``classes_[1]``, or for each of more than two classes.
+    components_, alpha_, model_, n_features_in_
+        As in :class:`SpectralSLDA`; the model's ``eta`` is the first class's.
+    coef_draws_, log_likelihood_, acceptance_, n_sweeps_, state_
+        As in :class:`MedLDA`.
+    """
+
+    def __init__(
+        self,
+        n_topics: int = 10,
+        *,
+        C: float = 20.0,
+        cost: float = 1.0,
+        refit: bool = False,
+        alpha0: float = 1.0,
+        beta: float = 0.1,
+        burn_in: int = 200,
+        n_kept: int = 100,
+        tolerance: float = 0.0,
+        warm_start: bool = False,
+        callback: Callback | None = None,
+        n_jobs: int | None = None,
+        random_state: Any = None,
+    ) -> None:
+        self.n_topics = n_topics
+        self.C = C
+        self.cost = cost
+        self.refit = refit
+        self.alpha0 = alpha0
+        self.beta = beta
+        self.burn_in = burn_in
+        self.n_kept = n_kept
+        self.tolerance = tolerance
+        self.warm_start = warm_start
+        self.callback = callback
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+
+    @with_callbacks
+    def fit(self, X: Any, y: Any) -> Self:
+        """Sample topics and coefficients given word counts and one label per document."""
+        check_chain(self)
+        check_real("C", self.C, 0, "try 20.0")
+        check_real("cost", self.cost, 1e-6, "try 1.0")
+        counts = self._counts(X, reset=True)
+        self.classes_, Y = _signs(y, counts.shape[0])
+        plan = Plan("assignments", Hinge(float(self.C), float(self.cost)), float(self.beta))
+        self._sample(Task(counts, Y, plan))
+        return self
+
+    def decision_function(self, X: Any) -> Array:
+        """How far each document is on the side of ``classes_[1]``, or of each class."""
+        return self._decide(X)
+
+    def predict(self, X: Any) -> Any:
+        """The label of each document."""
+        side = self.decision_function(X)
+        best = (side > 0).astype(int) if side.ndim == 1 else side.argmax(axis=1)
+        return self.classes_[best]
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.poor_score = True  # on the checks' data, which are not documents
+        return tags
+
+    def _refits(self) -> bool:
+        return self.refit or self.C == 0
+
+
+def _signs(y: Any, n_documents: int) -> tuple[Any, Array]:
+    """The labels, and one column of -1 and 1 for two of them, one for each of more."""
+    if y is None:
+        raise ValueError(
+            "MedLDAClassifier requires y to be passed, but the target y is None; pass one label "
+            "per document, or use SpectralLDA for topics alone"
+        )
+    labels = column_or_1d(y, warn=True)
+    check_classification_targets(labels)
+    if len(labels) != n_documents:
+        raise ValueError(
+            f"y has {len(labels)} labels, but there are {n_documents} documents; expected one "
+            "label per document, in the same order"
+        )
+    classes, which = np.unique(labels, return_inverse=True)
+    if len(classes) < 2:
+        raise ValueError(
+            f"y has one class, {classes[0]!r}, for all {n_documents} documents, but at least two "
+            "were expected; check the column, or use SpectralLDA for topics alone"
+        )
+    ones = np.where(which[:, None] == np.arange(len(classes)), 1.0, -1.0)
+    return classes, ones[:, 1:] if len(classes) == 2 else ones

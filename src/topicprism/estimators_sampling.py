@@ -1,0 +1,191 @@
+"""scikit-learn estimators: supervised LDA by sampling, from nothing or from the spectral answer."""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+import numpy as np
+
+from topicprism._typing import DocTopic
+from topicprism.corpus import Corpus
+from topicprism.inference import infer
+from topicprism.model import Model
+from topicprism.sampled import Callback, SampledRegression, Task, with_callbacks
+from topicprism.samplers import Gaussian
+from topicprism.samplers.state import RESPONSES
+from topicprism.settings import check_choice, check_real
+from topicprism.spectral import learn
+
+
+class GibbsSLDA(SampledRegression):
+    """Supervised LDA by Gibbs sampling.
+
+    Parameters
+    ----------
+    n_topics : int, default=10
+        Number of topics, k in the paper.
+    response : {"mixture", "assignments"}, default="mixture"
+        What the response depends on: the topic mixture h of the document (the paper's), or the
+        mean topic assignment of its words (the usual sLDA, h integrated out; mixes faster).
+    alpha0 : float, default=1.0
+        Sum of the Dirichlet parameters, equal for all topics to begin with.
+    learn_alpha : bool, default=False
+        Whether the Dirichlet parameters are sampled too.
+    beta : float, default=0.1
+        Dirichlet parameter of the topics' word probabilities.
+    burn_in : int, default=200
+        Sweeps before any is kept.
+    n_kept : int, default=100
+        Sweeps after that, over which the model is averaged.
+    tolerance : float, default=0.0
+        The burn-in ends as soon as the log-likelihood has changed by less than this share on
+        average over ten sweeps; 1e-3 in the paper, 0 for the whole burn-in.
+    warm_start : bool, default=False
+        Whether to go on from the state of the last fit; the documents must be the same.
+    callback : callable or None, default=None
+        Called after each sweep with a ``Progress``.
+    n_jobs : int or None, default=None
+        Threads: None is one, -1 is all cores.  The result does not depend on it.
+    random_state : int, RandomState, Generator or None, default=None
+        Seed of the chain.
+
+    Attributes
+    ----------
+    components_, coef_, alpha_, noise_variance_, model_, n_features_in_
+        As in :class:`SpectralSLDA`: posterior means.
+    coef_draws_ : ndarray of shape (n_kept, n_topics)
+        Kept draws of the coefficients, for intervals.
+    noise_variance_draws_ : ndarray of shape (n_kept,)
+        Kept draws of the noise variance.
+    log_likelihood_ : ndarray of shape (n_sweeps_,)
+        Log-likelihood of training words and responses, per word, after each sweep.
+    acceptance_ : ndarray of shape (n_sweeps_,)
+        Share of Metropolis steps accepted in each sweep.
+    n_sweeps_ : int
+        Sweeps since the chain began.
+    features_ : {"mixture", "assignments"}
+        What ``coef_`` multiplies in ``predict``.
+    state_ : State
+        Where the chain stands.
+
+    Examples
+    --------
+    >>> from topicprism import GibbsSLDA
+    >>> from topicprism.datasets import make_slda
+    >>> X, y, truth = make_slda(600, n_words=50, n_topics=3, doc_length=80, random_state=0)
+    >>> model = GibbsSLDA(3, burn_in=150, n_kept=50, random_state=0).fit(X, y)
+    >>> model.coef_draws_.shape
+    (50, 3)
+    >>> bool(model.score(X, y) > 0.7)
+    True
+    """
+
+    def __init__(
+        self,
+        n_topics: int = 10,
+        *,
+        response: str = "mixture",
+        alpha0: float = 1.0,
+        learn_alpha: bool = False,
+        beta: float = 0.1,
+        burn_in: int = 200,
+        n_kept: int = 100,
+        tolerance: float = 0.0,
+        warm_start: bool = False,
+        callback: Callback | None = None,
+        n_jobs: int | None = None,
+        random_state: Any = None,
+    ) -> None:
+        self.n_topics = n_topics
+        self.response = response
+        self.alpha0 = alpha0
+        self.learn_alpha = learn_alpha
+        self.beta = beta
+        self.burn_in = burn_in
+        self.n_kept = n_kept
+        self.tolerance = tolerance
+        self.warm_start = warm_start
+        self.callback = callback
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+
+    @with_callbacks
+    def fit(self, X: Any, y: Any) -> Self:
+        """Sample topics and coefficients given word counts and one number per document."""
+        check_choice("response", self.response, RESPONSES)
+        return self._fit(X, y, self.response, Gaussian(), self.learn_alpha)
+
+
+class HybridSLDA(SampledRegression):
+    """Gibbs sampling that starts at the joint spectral answer.
+
+    Parameters
+    ----------
+    n_topics, alpha0, learn_alpha, beta, burn_in, n_kept, tolerance
+        As in :class:`GibbsSLDA`; ``burn_in`` is 50 and ``n_kept`` 50 by default.
+    response_weight : float, default=10.0
+        Power of the response's likelihood; 1 is the paper's, more keeps the sampler from
+        turning to words alone (``docs/samplers.md`` has the figures).
+    refit : bool, default=True
+        Whether the coefficients are those of a ridge regression on the proportions inferred
+        from the training words alone, as they will be at prediction.  ``coef_draws_`` are
+        the chain's in either case.
+    warm_start, callback, n_jobs, random_state
+        As in :class:`GibbsSLDA`.
+
+    Attributes
+    ----------
+    components_, coef_, alpha_, noise_variance_, model_, n_features_in_
+        As in :class:`SpectralSLDA`.
+    coef_draws_, noise_variance_draws_, log_likelihood_, acceptance_, n_sweeps_, state_
+        As in :class:`GibbsSLDA`.
+    """
+
+    def __init__(
+        self,
+        n_topics: int = 10,
+        *,
+        response_weight: float = 10.0,
+        refit: bool = True,
+        alpha0: float = 1.0,
+        learn_alpha: bool = False,
+        beta: float = 0.1,
+        burn_in: int = 50,
+        n_kept: int = 50,
+        tolerance: float = 0.0,
+        warm_start: bool = False,
+        callback: Callback | None = None,
+        n_jobs: int | None = None,
+        random_state: Any = None,
+    ) -> None:
+        self.n_topics = n_topics
+        self.response_weight = response_weight
+        self.refit = refit
+        self.alpha0 = alpha0
+        self.learn_alpha = learn_alpha
+        self.beta = beta
+        self.burn_in = burn_in
+        self.n_kept = n_kept
+        self.tolerance = tolerance
+        self.warm_start = warm_start
+        self.callback = callback
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+
+    @with_callbacks
+    def fit(self, X: Any, y: Any) -> Self:
+        """Learn by the joint spectral method, then sample from there."""
+        check_real("response_weight", self.response_weight, 1e-6, "try 10.0")
+        return self._fit(X, y, "mixture", Gaussian(float(self.response_weight)), self.learn_alpha)
+
+    def _start(self, task: Task, seed: int, n_threads: int) -> tuple[Model, DocTopic | None]:
+        docs = Corpus(task.counts, task.Y[:, 0])  # in one shard: sums are rounded in one way
+        rng = np.random.default_rng(seed)
+        model = learn(docs, self.n_topics, float(self.alpha0), rng=rng).model
+        sigma = min(max(model.sigma, 0.1), 1.0)  # y has variance 1
+        return Model(model.alpha, model.mu, model.eta, sigma), infer(
+            model, task.counts, n_threads=n_threads
+        )
+
+    def _refits(self) -> bool:
+        return self.refit

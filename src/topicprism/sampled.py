@@ -1,0 +1,288 @@
+"""What the estimators over the samplers do alike: check, own the loop, keep its results."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field, replace
+from typing import Any, Self, TypeVar, cast
+
+import numpy as np
+from joblib import effective_n_jobs
+from sklearn.linear_model import RidgeCV
+from sklearn.utils.validation import check_is_fitted
+
+from topicprism._typing import Array, Counts, Doc, DocTopic
+from topicprism.backends import one_blas_thread
+from topicprism.estimators import _generator, _Regression, _Topics, _varied
+from topicprism.inference import infer
+from topicprism.model import Model
+from topicprism.samplers import Plan, Progress, Schedule, State, chain, flat, init, keep, observe
+from topicprism.samplers.state import (
+    Family,
+    Kept,
+    Units,
+    mean_assignment,
+    standardise,
+    to_model,
+)
+from topicprism.settings import check_prior, check_real, check_whole
+
+try:
+    from sklearn import callback as progress
+except ImportError:  # before scikit-learn 1.9
+    progress = None
+
+F = TypeVar("F", bound=Callable[..., Any])
+CallbackSupport: Any = progress.CallbackSupportMixin if progress else object
+
+Callback = Callable[[Progress], object]
+PENALTIES = np.logspace(-3, 3, 13)  # of the ridge regression, tried by leaving one out
+
+
+def with_callbacks(fit: F) -> F:
+    """A ``fit`` that scikit-learn's own callbacks can follow, where it has them."""
+    return cast(F, progress.with_callbacks(fit)) if progress else fit
+
+
+class InterruptedWarning(UserWarning):
+    """A chain was stopped before its end; the model is the one so far."""
+
+
+@dataclass
+class Record:
+    """What a running chain leaves behind: traces, draws, sums over kept states."""
+
+    last: State | None = None
+    kept: Kept | None = None
+    trace: list[float] = field(default_factory=list)
+    acceptance: list[float] = field(default_factory=list)
+    eta: list[Array] = field(default_factory=list)
+    noise: list[float] = field(default_factory=list)
+
+    def add(self, state: State, keeping: bool) -> None:
+        self.last = state
+        self.trace.append(state.log_likelihood)
+        self.acceptance.append(state.acceptance)
+        if keeping:
+            self.kept = keep(state) if self.kept is None else self.kept + keep(state)
+            self.eta.append(state.eta)
+            self.noise.append(state.noise)
+
+
+@dataclass(frozen=True)
+class Task:
+    """One fit: the data, what is sampled, and the units of the answer."""
+
+    counts: Counts
+    Y: Array
+    plan: Plan
+    units: Units = Units(0.0, 1.0)  # noqa: RUF009 - frozen
+
+
+class SampledTopics(CallbackSupport, _Topics):
+    """An estimator that runs a chain."""
+
+    beta: float
+    burn_in: int
+    n_kept: int
+    tolerance: float
+    warm_start: bool
+    callback: Callback | None
+    state_: State
+    model_: Model
+    features_: str
+
+    def to_arviz(self) -> Any:
+        """Kept draws of coefficients and noise, and the log-likelihood, as ArviZ's data."""
+        check_is_fitted(self)
+        try:
+            import arviz
+        except ImportError:
+            raise ImportError(
+                "to_arviz needs ArviZ, which is not installed; pip install 'topicprism[arviz]'"
+            ) from None
+        n = len(self.coef_draws_)
+        posterior = {"coef": self.coef_draws_, "noise_variance": self.noise_variance_draws_}
+        stats = {"lp": self.log_likelihood_[-n:], "acceptance_rate": self.acceptance_[-n:]}
+        groups = {
+            "posterior": {name: draws[None] for name, draws in posterior.items()},
+            "sample_stats": {name: draws[None] for name, draws in stats.items()},
+        }
+        old = int(arviz.__version__.split(".")[0]) < 1
+        return arviz.from_dict(**groups) if old else arviz.from_dict(groups)
+
+    # --- what a subclass may change -----------------------------------------------------
+
+    def _start(self, task: Task, seed: int, n_threads: int) -> tuple[Model, DocTopic | None]:
+        """Where a chain begins, in the units of the chain: from topics that are all alike."""
+        alpha = np.full(self.n_topics, self.alpha0 / self.n_topics)
+        return flat(task.counts.shape[1], alpha), None
+
+    def _refits(self) -> bool:
+        """Whether coefficients are those of a regression on proportions inferred from words."""
+        return False
+
+    # --- the loop -----------------------------------------------------------------------
+
+    def _sample(self, task: Task) -> None:
+        """Run the chain of a fit and keep what it leaves."""
+        n_threads = effective_n_jobs(self.n_jobs)
+        data = observe(task.counts, task.Y, task.plan.response)
+        if self.warm_start and hasattr(self, "state_"):
+            state = continued(self.state_, task, self.n_topics)
+        else:
+            seed = int(_generator(self.random_state).integers(2**62))
+            start, h = self._start(task, seed, n_threads)
+            state = init(data, start, task.plan, seed, h)
+            self.log_likelihood_, self.acceptance_ = np.empty(0), np.empty(0)
+        schedule = Schedule(self.burn_in, self.n_kept, float(self.tolerance))
+        with one_blas_thread:  # the threads have the documents to share
+            record = self._loop(chain(data, state, task.plan, schedule, n_threads), task)
+        assert record.last is not None
+        self.state_, self.n_sweeps_ = record.last, record.last.sweep
+        self.log_likelihood_ = np.append(self.log_likelihood_, record.trace)
+        self.acceptance_ = np.append(self.acceptance_, record.acceptance)
+        for name, value in self._results(record, task).items():
+            setattr(self, name, value)
+
+    def _loop(self, states: Iterator[tuple[State, bool]], task: Task) -> Record:
+        """States as they come, until they end, a callback says stop, or Ctrl-C."""
+        record = Record()
+        root = self._root()
+        try:
+            for state, keeping in states:
+                record.add(state, keeping)
+                if self._told_to_stop(record, task, root):
+                    break
+        except KeyboardInterrupt:
+            if record.last is None:
+                raise
+            warnings.warn(
+                f"interrupted after {record.last.sweep} sweeps, {len(record.eta)} of them kept; "
+                "the model so far is kept, and warm_start=True goes on from it",
+                InterruptedWarning,
+                stacklevel=5,
+            )
+        if root is not None:
+            root.call_on_fit_task_end(
+                estimator=self, reconstruction_attributes=lambda: self._results(record, task)
+            )
+        return record
+
+    def _root(self) -> Any:
+        """scikit-learn's own callbacks, where it has them and some were set."""
+        if not getattr(self, "_skl_callbacks", None):
+            return None
+        root = self._init_callback_context(max_subtasks=self.burn_in + self.n_kept)
+        return root.call_on_fit_task_begin(estimator=self)
+
+    def _told_to_stop(self, record: Record, task: Task, root: Any) -> bool:
+        state = record.last
+        assert state is not None
+        if self.callback is not None:
+            kept = len(record.eta)
+            self.callback(
+                Progress(state.sweep, kept, state.log_likelihood, state.acceptance, state)
+            )
+        if root is None:
+            return False
+        step = root.subcontext(task_name="sweep").call_on_fit_task_begin(estimator=self)
+        return bool(
+            step.call_on_fit_task_end(
+                estimator=self,
+                metadata={"log_likelihood": state.log_likelihood},
+                reconstruction_attributes=lambda: self._results(record, task),
+            )
+        )
+
+    def _results(self, record: Record, task: Task) -> dict[str, Any]:
+        """Fitted attributes; topics in the order of their effect on the first response."""
+        assert record.last is not None
+        units, kept = task.units, record.kept or keep(record.last)
+        features = task.plan.response
+        if self._refits():
+            eta, noise = regress(to_model(kept), task, effective_n_jobs(self.n_jobs))
+            kept, features = replace(kept, eta=kept.n * eta, noise=kept.n * noise), "mixture"
+        model, eta = to_model(kept, units), units.centre + units.scale * kept.eta / kept.n
+        order = np.lexsort((-model.alpha, model.eta))
+        model, eta = model.reordered(order), eta[order]
+        draws = units.centre + units.scale * np.array(record.eta or [record.last.eta])[:, order]
+        one = eta.shape[1] == 1
+        return {
+            "model_": model,
+            "components_": model.mu.T,
+            "alpha_": model.alpha,
+            "coef_": eta[:, 0] if one else eta.T,
+            "coef_draws_": draws[:, :, 0] if one else np.moveaxis(draws, 2, 1),
+            "noise_variance_": model.sigma**2,
+            "noise_variance_draws_": units.scale**2 * np.array(record.noise or [record.last.noise]),
+            "features_": features,
+        }
+
+    def _decide(self, X: Any) -> Array:
+        """Features times coefficients, one column per response (none for one response)."""
+        check_is_fitted(self)
+        counts = self._counts(X)
+        h = infer(self.model_, counts, n_threads=effective_n_jobs(self.n_jobs))
+        if self.features_ == "assignments":
+            lengths = np.asarray(counts.sum(axis=1), dtype=float).ravel()
+            h = mean_assignment(self.model_, h, lengths)
+        return np.asarray(h @ self.coef_.T)
+
+
+class SampledRegression(_Regression, SampledTopics):
+    """Chains whose response is one number per document."""
+
+    def predict(self, X: Any) -> Doc:
+        """Expected response of each document."""
+        return self._decide(X)
+
+    def _fit(self, X: Any, y: Any, response: str, family: Family, learn_alpha: bool) -> Self:
+        check_chain(self)
+        counts = self._counts(X, reset=True)
+        t, units = standardise(_varied(y, counts.shape[0], type(self).__name__))
+        plan = Plan(response, family, float(self.beta), learn_alpha=learn_alpha)
+        self._sample(Task(counts, t[:, None], plan, units))
+        return self
+
+
+def regress(model: Model, task: Task, n_threads: int) -> tuple[Array, float]:
+    """Ridge regression of the responses on h inferred from words alone, as at prediction.
+
+    Coefficients, one column per response, and the variance they leave.
+    """
+    h = infer(model, task.counts, n_threads=n_threads)
+    ridge = RidgeCV(PENALTIES, fit_intercept=False).fit(h, task.Y)
+    eta = np.asarray(ridge.coef_).reshape(task.Y.shape[1], -1).T
+    return eta, float(((task.Y - h @ eta) ** 2).mean())
+
+
+def continued(state: State, task: Task, n_topics: int) -> State:
+    """The state of the last fit, refused if it belongs to other documents."""
+    was = (*state.shares.shape, len(state.mu), state.eta.shape[1])
+    now = (task.counts.shape[0], n_topics, task.counts.shape[1], task.Y.shape[1])
+    words = int(task.counts.data.sum())
+    if was != now or (task.plan.response == "assignments" and len(state.z) != words):
+        raise ValueError(
+            f"warm_start=True with {now[0]} documents of {words} words over {now[2]} word types, "
+            f"{now[1]} topics and {now[3]} responses, but the chain so far has {was[0]} documents "
+            f"over {was[2]} word types, {was[1]} topics and {was[3]} responses; fit the same "
+            "documents, or set warm_start=False"
+        )
+    return state
+
+
+def check_chain(estimator: SampledTopics) -> None:
+    """What all chains ask of their parameters."""
+    e = estimator
+    check_prior(e.n_topics, e.alpha0)
+    check_real("beta", e.beta, 1e-6, "try 0.1")
+    check_whole("n_kept", e.n_kept, "try 100")
+    check_whole("burn_in", e.burn_in, "try 200", low=0)
+    check_real("tolerance", e.tolerance, 0, "the paper's is 1e-3")
+    if e.callback is not None and not callable(e.callback):
+        raise ValueError(
+            f"callback={e.callback!r}, but expected None or a function of one argument, the "
+            "Progress of the chain"
+        )

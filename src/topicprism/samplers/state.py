@@ -1,0 +1,205 @@
+"""What a sampler knows at each moment, where it starts, and how it ends as a Model.
+
+==========  =======  ======================================================
+code        paper    meaning
+==========  =======  ======================================================
+mu          mu, O    word probabilities of each topic                 (V, k)
+shares      h        what the response depends on: h or zbar          (D, k)
+z           z        topic of each word, when h is integrated out
+eta         eta      effects; one column for each of L responses      (k, L)
+noise       sigma^2  variance of the response
+target      --       what the response asks eta . shares to be        (D, L)
+precision   --       how firmly: 1 / sigma^2 for sLDA                 (D, L)
+==========  =======  ======================================================
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Annotated, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_array
+
+from topicprism._typing import Array, Counts, Doc, DocTopic, Topic, WordTopic
+from topicprism.model import Model
+
+RESPONSES = ("mixture", "assignments")
+SHAPE, RATE = 1.0, 0.1  # of the prior of sigma^2, for a y of variance 1
+SMOOTHING = 1e-3  # uniform words mixed into topics a chain starts from
+DocResponse = Annotated[Array, "D L"]
+TopicResponse = Annotated[Array, "k L"]
+
+
+class Family(Protocol):
+    """How the response depends on its fit, eta . shares."""
+
+    def augment(
+        self, Y: DocResponse, fit: DocResponse, noise: float, rng: np.random.Generator
+    ) -> tuple[DocResponse, DocResponse]:
+        """Target and precision of each response."""
+        ...
+
+    def draw_noise(self, Y: DocResponse, fit: DocResponse, rng: np.random.Generator) -> float: ...
+
+    def log_likelihood(self, Y: DocResponse, fit: DocResponse, noise: float) -> float: ...
+
+
+@dataclass(frozen=True)
+class Gaussian:
+    """y ~ Normal(fit, noise); its likelihood is raised to the power ``weight``."""
+
+    weight: float = 1.0
+
+    def augment(
+        self, Y: DocResponse, fit: DocResponse, noise: float, rng: np.random.Generator
+    ) -> tuple[DocResponse, DocResponse]:
+        return Y, np.full(Y.shape, self.weight / noise)
+
+    def draw_noise(self, Y: DocResponse, fit: DocResponse, rng: np.random.Generator) -> float:
+        shape = SHAPE + self.weight * Y.size / 2
+        rate = RATE + self.weight * float(((Y - fit) ** 2).sum()) / 2
+        return rate / float(rng.standard_gamma(shape))
+
+    def log_likelihood(self, Y: DocResponse, fit: DocResponse, noise: float) -> float:
+        squares = float(((Y - fit) ** 2).sum())
+        return -0.5 * (Y.size * float(np.log(2 * np.pi * noise)) + squares / noise)
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What is sampled, apart from the data."""
+
+    response: str = "mixture"
+    family: Family = Gaussian()
+    beta: float = 0.1
+    eta_variance: float = 100.0
+    learn_alpha: bool = False
+
+
+@dataclass(frozen=True)
+class Observed:
+    """Counts as the kernels read them, and L responses for each document."""
+
+    X: Counts
+    Y: DocResponse
+
+    @property
+    def n_documents(self) -> int:
+        return int(self.X.shape[0])
+
+    @cached_property
+    def n_words(self) -> int:
+        return int(self.X.data.sum())
+
+
+@dataclass(frozen=True)
+class State:
+    """Everything unknown, after ``sweep`` sweeps; with the seed, all a chain needs to go on."""
+
+    seed: int
+    sweep: int
+    alpha: Topic
+    mu: WordTopic
+    eta: TopicResponse
+    noise: float
+    shares: DocTopic
+    z: NDArray[np.int32]
+    log_likelihood: float = float("nan")  # of words and responses, per word
+    acceptance: float = float("nan")  # of the Metropolis steps
+
+
+def observe(counts: Counts, Y: DocResponse, response: str) -> Observed:
+    """Word counts as they are for "mixture", one entry for each word for "assignments"."""
+    n = counts.data.astype(np.int32)
+    indptr, words = counts.indptr.astype(np.int64), counts.indices.astype(np.int32)
+    if response == "assignments":
+        indptr = np.concatenate([[0], np.cumsum(n, dtype=np.int64)])[indptr]
+        words, n = np.repeat(words, n), np.ones(n.sum(), np.int32)
+    return Observed(csr_array((n, words, indptr), shape=counts.shape), Y)
+
+
+def init(data: Observed, start: Model, plan: Plan, seed: int, h: DocTopic | None = None) -> State:
+    """A chain at the given model; without ``h``, the documents' proportions are the prior's."""
+    k, L = start.n_topics, data.Y.shape[1]
+    rng = np.random.default_rng(seed)
+    if h is None:
+        h = rng.dirichlet(start.alpha, size=data.n_documents)
+    tokens = data.X.nnz if plan.response == "assignments" else 0
+    return State(
+        seed=seed,
+        sweep=0,
+        alpha=start.alpha.astype(float),
+        mu=(1 - SMOOTHING) * start.mu + SMOOTHING / start.n_words,
+        eta=np.repeat(start.eta.astype(float)[:, None], L, axis=1).reshape(k, L),
+        noise=start.sigma**2,
+        shares=h,
+        z=np.full(tokens, -1, np.int32),
+    )
+
+
+def flat(n_words: int, alpha: Topic) -> Model:
+    """Topics that are all alike, for a chain to start from nothing."""
+    k = len(alpha)
+    return Model(alpha, np.full((n_words, k), 1 / n_words), np.zeros(k), 1.0)
+
+
+# --- from states to a model -----------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Units:
+    """y = centre + scale * t, where t has mean 0, variance 1 and its largest deviation above 0.
+
+    The sign makes the chain for -y the mirror image of the chain for y.
+    """
+
+    centre: float
+    scale: float
+
+
+def standardise(y: Doc) -> tuple[Doc, Units]:
+    centre = float(y.mean())
+    apart = y - centre
+    scale = float(np.copysign(y.std(), apart[np.abs(apart).argmax()]))
+    return apart / scale, Units(centre, scale)
+
+
+@dataclass(frozen=True)
+class Kept:
+    """Sums over kept states; ``a + b`` is the sum over both."""
+
+    n: int
+    alpha: Topic
+    mu: WordTopic
+    eta: TopicResponse
+    noise: float
+
+    def __add__(self, other: Kept) -> Kept:
+        return Kept(
+            self.n + other.n, self.alpha + other.alpha, self.mu + other.mu,
+            self.eta + other.eta, self.noise + other.noise,
+        )  # fmt: skip
+
+
+def keep(state: State) -> Kept:
+    return Kept(1, state.alpha, state.mu, state.eta, state.noise)
+
+
+def to_model(kept: Kept, units: Units = Units(0.0, 1.0)) -> Model:  # noqa: B008 - frozen
+    """Means over the kept states; of several responses, eta is that of the first."""
+    return Model(
+        alpha=kept.alpha / kept.n,
+        mu=kept.mu / kept.n,
+        eta=units.centre + units.scale * kept.eta[:, 0] / kept.n,
+        sigma=abs(units.scale) * float(np.sqrt(kept.noise / kept.n)),
+    )
+
+
+def mean_assignment(model: Model, h: DocTopic, lengths: Doc) -> DocTopic:
+    """E[zbar | words] from E[h | words] = (alpha + m E[zbar]) / (alpha0 + m)."""
+    m = lengths[:, None]
+    z = ((model.alpha.sum() + m) * h - model.alpha) / np.maximum(m, 1)
+    return np.where(m > 0, z, h)
