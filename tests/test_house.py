@@ -21,8 +21,6 @@ FLOORS = [
     ["centred", "recovery", "evaluation", "settings", "samplers"],
     ["spectral"],
     ["estimators"],
-    ["sampled"],
-    ["estimators_sampling", "estimators_medlda"],
 ]
 FLOOR = {name: i for i, names in enumerate(FLOORS) for name in names}
 

@@ -246,7 +246,7 @@ def test_ctrl_c_before_the_first_sweep_is_not_caught(corpus, monkeypatch):
         raise KeyboardInterrupt
         yield
 
-    monkeypatch.setattr("topicprism.sampled.chain", interrupted)
+    monkeypatch.setattr("topicprism.estimators.sampled.chain", interrupted)
     with pytest.raises(KeyboardInterrupt):
         GibbsSLDA(3, **SHORT).fit(X, y)
 

@@ -23,12 +23,18 @@ appears in the mathematics.
 """
 
 from topicprism.corpus import Corpus
-from topicprism.estimators import ShortDocumentsWarning, SpectralLDA, SpectralSLDA
-from topicprism.estimators_medlda import MedLDA, MedLDAClassifier
-from topicprism.estimators_sampling import GibbsSLDA, HybridSLDA
+from topicprism.estimators import (
+    GibbsSLDA,
+    HybridSLDA,
+    InterruptedWarning,
+    MedLDA,
+    MedLDAClassifier,
+    ShortDocumentsWarning,
+    SpectralLDA,
+    SpectralSLDA,
+)
 from topicprism.inference import Gibbs, Propagation, infer
 from topicprism.model import Model, TooManyTopics
-from topicprism.sampled import InterruptedWarning
 from topicprism.settings import Settings
 from topicprism.sketching import Basis, Sketch, sketch
 from topicprism.spectral import Solution, decompose, learn

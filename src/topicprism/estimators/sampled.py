@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from topicprism._typing import Array, Counts, Doc, DocTopic
 from topicprism.backends import one_blas_thread
-from topicprism.estimators import _generator, _Regression, _Topics, _varied
+from topicprism.estimators.base import Regression, Topics, generator, varied
 from topicprism.inference import infer
 from topicprism.model import Model
 from topicprism.samplers import Plan, Progress, Schedule, State, chain, flat, init, keep, observe
@@ -80,7 +80,7 @@ class Task:
     units: Units = Units(0.0, 1.0)  # noqa: RUF009 - frozen
 
 
-class SampledTopics(CallbackSupport, _Topics):
+class SampledTopics(CallbackSupport, Topics):
     """An estimator that runs a chain."""
 
     beta: float
@@ -132,7 +132,7 @@ class SampledTopics(CallbackSupport, _Topics):
         if self.warm_start and hasattr(self, "state_"):
             state = continued(self.state_, task, self.n_topics)
         else:
-            seed = int(_generator(self.random_state).integers(2**62))
+            seed = int(generator(self.random_state).integers(2**62))
             start, h = self._start(task, seed, n_threads)
             state = init(data, start, task.plan, seed, h)
             self.log_likelihood_, self.acceptance_ = np.empty(0), np.empty(0)
@@ -231,7 +231,7 @@ class SampledTopics(CallbackSupport, _Topics):
         return np.asarray(h @ self.coef_.T)
 
 
-class SampledRegression(_Regression, SampledTopics):
+class SampledRegression(Regression, SampledTopics):
     """Chains whose response is one number per document."""
 
     def predict(self, X: Any) -> Doc:
@@ -241,7 +241,7 @@ class SampledRegression(_Regression, SampledTopics):
     def _fit(self, X: Any, y: Any, response: str, family: Family, learn_alpha: bool) -> Self:
         check_chain(self)
         counts = self._counts(X, reset=True)
-        t, units = standardise(_varied(y, counts.shape[0], type(self).__name__))
+        t, units = standardise(varied(y, counts.shape[0], type(self).__name__))
         plan = Plan(response, family, float(self.beta), learn_alpha=learn_alpha)
         self._sample(Task(counts, t[:, None], plan, units))
         return self

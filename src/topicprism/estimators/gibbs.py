@@ -8,9 +8,9 @@ import numpy as np
 
 from topicprism._typing import DocTopic
 from topicprism.corpus import Corpus
+from topicprism.estimators.sampled import Callback, SampledRegression, Task, with_callbacks
 from topicprism.inference import infer
 from topicprism.model import Model
-from topicprism.sampled import Callback, SampledRegression, Task, with_callbacks
 from topicprism.samplers import Gaussian
 from topicprism.samplers.state import RESPONSES
 from topicprism.settings import check_choice, check_real

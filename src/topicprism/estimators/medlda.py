@@ -11,7 +11,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import column_or_1d
 
 from topicprism._typing import Array
-from topicprism.sampled import (
+from topicprism.estimators.sampled import (
     Callback,
     SampledRegression,
     SampledTopics,

@@ -1,0 +1,17 @@
+"""scikit-learn estimators: they validate, call one function and keep its result."""
+
+from topicprism.estimators.gibbs import GibbsSLDA, HybridSLDA
+from topicprism.estimators.medlda import MedLDA, MedLDAClassifier
+from topicprism.estimators.sampled import InterruptedWarning
+from topicprism.estimators.spectral import ShortDocumentsWarning, SpectralLDA, SpectralSLDA
+
+__all__ = [
+    "GibbsSLDA",
+    "HybridSLDA",
+    "InterruptedWarning",
+    "MedLDA",
+    "MedLDAClassifier",
+    "ShortDocumentsWarning",
+    "SpectralLDA",
+    "SpectralSLDA",
+]

@@ -1,0 +1,128 @@
+"""What all estimators do alike: take counts, give proportions, predict and score."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from joblib import effective_n_jobs
+from sklearn.base import (
+    BaseEstimator,
+    ClassNamePrefixFeaturesOutMixin,
+    RegressorMixin,
+    TransformerMixin,
+)
+from sklearn.utils import Tags, check_random_state
+from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
+
+from topicprism._typing import Counts, Doc, DocTopic
+from topicprism.corpus import check_counts, check_response
+from topicprism.evaluation import pr2
+from topicprism.inference import infer, predict
+from topicprism.model import Model
+
+
+class Topics(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+    """What topic models do alike, however they were learnt."""
+
+    n_topics: int
+    alpha0: float
+    n_jobs: int | None
+    random_state: Any
+    model_: Model
+
+    def transform(self, X: Any) -> DocTopic:
+        """Topic proportions, one row per document.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_documents, n_words)
+            Word counts over the vocabulary of training.
+
+        Returns
+        -------
+        ndarray of shape (n_documents, n_topics)
+            The posterior mean of each document's proportions.
+        """
+        check_is_fitted(self)
+        return infer(self.model_, self._counts(X), n_threads=effective_n_jobs(self.n_jobs))
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.input_tags.positive_only = True
+        tags.input_tags.categorical = True  # whole numbers: there is no tag for counts
+        return tags
+
+    @property
+    def _n_features_out(self) -> int:
+        return self.model_.n_topics
+
+    def _counts(self, X: Any, *, reset: bool = False) -> Counts:
+        """X as counts; what they must be is for ``check_counts`` to say."""
+        try:
+            checked = validate_data(
+                self,
+                X,
+                reset=reset,
+                accept_sparse="csr",
+                ensure_all_finite=False,
+                ensure_min_samples=0,
+                ensure_min_features=2 if reset else 1,
+            )
+        except ValueError as error:
+            if "features as input" in str(error):
+                what = str(error).rstrip(".")
+                remedy = "vectorise with the vocabulary used in training"
+            elif "string" in str(error):
+                what = "X holds text, but word counts were expected"
+                remedy = "use a vectoriser such as FastCountVectorizer first"
+            else:
+                raise
+            raise ValueError(f"{what}; {remedy}") from None
+        return check_counts(checked)
+
+
+class Regression(RegressorMixin):
+    """What topic models with a number as response do alike."""
+
+    model_: Model
+
+    def predict(self, X: Any) -> Doc:
+        """Expected response of each document, ``transform(X) @ coef_``."""
+        h = self.transform(X)
+        return predict(self.model_, h)
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """Predictive R^2 of ``predict(X)``; 1 is perfect, 0 is the mean of ``y``."""
+        y_hat = self.predict(X)
+        return pr2(check_response(column_or_1d(y), len(y_hat)), y_hat, sample_weight)
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.regressor_tags.poor_score = True  # on the checks' data, which are not documents
+        return tags
+
+
+def generator(random_state: Any) -> np.random.Generator:
+    if random_state is np.random or isinstance(random_state, np.random.RandomState):
+        return np.random.default_rng(check_random_state(random_state).randint(2**31))
+    return np.random.default_rng(random_state)
+
+
+def varied(y: Any, n_documents: int, name: str) -> Doc:
+    """A response that there is something to learn about."""
+    if y is None:
+        raise ValueError(
+            f"{name} requires y to be passed, but the target y is None; pass one number per "
+            "document, or use SpectralLDA for topics alone"
+        )
+    if n_documents == 1:
+        raise ValueError("got 1 sample (document), but at least 2 were expected; add documents")
+    response = check_response(column_or_1d(y, warn=True), n_documents)
+    if not np.std(response) > 1e-100:
+        raise ValueError(
+            f"y is {response[0]:g} for all {n_documents} documents, but it must vary to be "
+            "explained; check the column, or use SpectralLDA for topics alone"
+        )
+    return response
