@@ -36,7 +36,7 @@ from topicprism._typing import Array, Cube, Square, Word, WordCoord
 from topicprism.backends import cpu
 from topicprism.corpus import Corpus
 
-BLOCK = 1024  # documents whose coordinates are held at once
+BLOCK = 2048  # documents whose coordinates are held at once
 
 
 class Additive:
