@@ -52,6 +52,7 @@ def main() -> None:
     parser.add_argument("millions", nargs="?", type=float, default=8.0)
     parser.add_argument("--budget", type=float, default=120.0, help="seconds for one rival's fit")
     parser.add_argument("--times", type=int, nargs="*", default=list(PAPER), metavar="N")
+    parser.add_argument("--rivals", nargs="*", default=RIVALS, metavar="NAME")
     parser.add_argument("--quick", action="store_true")
     args = parser.parse_args()
     print(machine())
@@ -81,7 +82,7 @@ def timing(args) -> None:
     """V=500, k=10, 100 words a document; topic error is the mean L1 over matched topics."""
     sizes = [0.1] if args.quick else args.times
     contestants = {"ours, joint": ours.fit_predict, "ours, two-stage": ours.two_stage}
-    for name in RIVALS[:2] if args.quick else RIVALS:
+    for name in RIVALS[:2] if args.quick else args.rivals:
         try:
             contestants[name] = importlib.import_module(f"rivals.{name}").fit_predict
         except ImportError as missing:

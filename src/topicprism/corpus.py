@@ -20,16 +20,14 @@ from itertools import pairwise
 from typing import Any, Protocol, TypeVar, cast, runtime_checkable
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from topicprism._typing import Counts, Doc
 from topicprism.backends import cpu
-from topicprism.backends.cpu import MIN_WORDS
+from topicprism.backends.cpu import MIN_WORDS as MIN_WORDS
 
 S = TypeVar("S")
-__all__ = ["MIN_WORDS", "Corpus", "Documents", "check_counts", "check_response", "cut", "take_rows"]
-
-
 LARGEST = 1e100  # of a response: its cube must be a number
 NATIVE = {np.dtype(t) for t in ("i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8", "f4", "f8")}
 
@@ -51,10 +49,28 @@ class Documents(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
+class Rows:
+    """Some rows of a CSR matrix, as views: scipy's own would copy 64-bit indices to 32."""
+
+    indptr: NDArray[Any]
+    indices: NDArray[Any]
+    data: NDArray[Any]
+    shape: tuple[int, int]
+
+    @property
+    def nnz(self) -> int:
+        return len(self.data)
+
+    def to_csr(self) -> Counts:
+        parts = (self.data, self.indices, self.indptr)
+        return cast(Counts, csr_array(parts, shape=self.shape))
+
+
+@dataclass(frozen=True, slots=True)
 class Corpus:
     """Documents in memory."""
 
-    counts: Counts
+    counts: Counts | Rows
     y: Doc
 
     def __post_init__(self) -> None:
@@ -80,23 +96,23 @@ class Corpus:
             yield self.rows(start, stop)
 
 
-def cut(X: Counts, n: int) -> list[tuple[int, int]]:
+def cut(X: Counts | Rows, n: int) -> list[tuple[int, int]]:
     """At most ``n`` runs of rows with about as many non-zeros each, as (start, stop)."""
     inner = np.searchsorted(X.indptr, np.arange(1, n) / n * X.nnz)
     edges = np.unique([0, *inner, X.shape[0]]).tolist()
     return list(pairwise(edges))
 
 
-def take_rows(X: Counts, start: int, stop: int) -> Counts:
+def take_rows(X: Counts | Rows, start: int, stop: int) -> Rows:
     """``X[start:stop]`` without a copy of its entries."""
     lo, hi = X.indptr[start], X.indptr[stop]
-    parts = (X.data[lo:hi], X.indices[lo:hi], X.indptr[start : stop + 1] - lo)
-    return cast(Counts, csr_array(parts, shape=(stop - start, X.shape[1]), copy=False))
+    indptr = X.indptr[start : stop + 1] - lo
+    return Rows(indptr, X.indices[lo:hi], X.data[lo:hi], (stop - start, int(X.shape[1])))
 
 
 def check_counts(counts: Any) -> Counts:
-    """Counts as CSR, refused with one sentence unless they are counts."""
-    X = csr_array(counts)
+    """Counts as CSR, refused with one sentence unless they are counts; not copied if they are."""
+    X = counts if isinstance(counts, csr_array) else csr_array(counts)
     if X.shape[0] == 0 or X.shape[1] == 0:
         raise ValueError(
             f"got counts of shape {X.shape}, but a corpus needs at least one document (row) and "

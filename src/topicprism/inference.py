@@ -22,7 +22,7 @@ import numpy as np
 
 from topicprism._typing import Array, Counts, Doc, DocTopic
 from topicprism.backends import fold_in
-from topicprism.corpus import cut, take_rows
+from topicprism.corpus import Rows, cut, take_rows
 from topicprism.model import Model
 
 
@@ -37,7 +37,7 @@ class Propagation:
         if self.max_sweeps < 1 or not self.tolerance >= 0:
             raise ValueError(f"{self}, but expected at least one sweep and a tolerance from 0 up")
 
-    def fill(self, X: Counts, mu: Array, alpha: Array, first: int, h: DocTopic) -> None:
+    def fill(self, X: Rows, mu: Array, alpha: Array, first: int, h: DocTopic) -> None:
         fold_in.propagate(
             X.indptr, X.indices, X.data, mu, alpha, self.max_sweeps, self.tolerance, h
         )
@@ -55,7 +55,7 @@ class Gibbs:
         if self.burn_in < 0 or self.n_sweeps < 1:
             raise ValueError(f"{self}, but expected burn_in from 0 and n_sweeps from 1 up")
 
-    def fill(self, X: Counts, mu: Array, alpha: Array, first: int, h: DocTopic) -> None:
+    def fill(self, X: Rows, mu: Array, alpha: Array, first: int, h: DocTopic) -> None:
         fold_in.gibbs(
             X.indptr, X.indices, X.data, mu, alpha,
             self.burn_in, self.n_sweeps, self.seed, first, h,

@@ -20,7 +20,7 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from topicprism.backends import one_blas_thread
-from topicprism.corpus import Corpus, check_counts, check_response
+from topicprism.corpus import Corpus, Rows, check_counts, check_response
 
 S = TypeVar("S")
 ENDING = ".shard"
@@ -79,7 +79,8 @@ class OnDisk:
 
 def write(path: Path, corpus: Corpus) -> None:
     """To a temporary name first: a file of the right name is a whole one."""
-    X = check_counts(corpus.counts)
+    given = corpus.counts
+    X = check_counts(given.to_csr() if isinstance(given, Rows) else given)
     counts = X.data.astype(np.min_scalar_type(int(X.data.max(initial=0))))
     ids = X.indices.astype(np.int32)
     unfinished = path.with_suffix(".unfinished")
