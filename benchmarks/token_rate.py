@@ -3,7 +3,7 @@
     pip install tomotopy
     python benchmarks/token_rate.py
 
-Documents drawn from the model: D=4,000, V=5,000 with Zipf's frequencies, 170 words
+Documents drawn from the model: D=16,000, V=5,000 with Zipf's frequencies, 170 words
 each.  Everything is measured in one run, round after round, and the best round
 counts; figures mean something next to each other only.  A sweep is the whole of it:
 words, proportions, coefficients, noise and topics.  Where the machine is busy with
@@ -60,7 +60,7 @@ def theirs(X, y, k, kind, n_threads):
 
 
 def main(quick: bool) -> None:
-    n_documents, rounds, sweeps = (300, 1, 2) if quick else (4000, 15, 3)
+    n_documents, rounds, sweeps = (300, 1, 2) if quick else (16000, 6, 2)
     version = tomotopy.__version__ + f" ({tomotopy.isa})" if tomotopy else "not installed"
     print(f"topicprism {topicprism.__version__}, tomotopy {version}, numpy {np.__version__}, "
           f"numba {numba.__version__}, python {platform.python_version()}")  # fmt: skip

@@ -38,7 +38,7 @@ def power_method(
     """Find one eigenpair after the other, each from ``n_restarts`` starts at once.
 
     1. start from random unit vectors, the columns of V;
-    2. V <- T(I, V, V), normalised, until no column moves;
+    2. V <- T(I, V, V), normalised, until the best column stands still;
     3. keep the column with the largest T(v, v, v), and iterate it on until it stands;
     4. take lambda v v v away from T, draw anew the columns that went to v,
        and go on from where the others stand: they are at eigenvectors to come.
@@ -50,7 +50,7 @@ def power_method(
         V = _iterate(T, V, n_iterations)  # 2
         values = np.sum(V * apply(T, V), axis=0)
         best = int(np.argmax(values))  # 3
-        V[:, [best]] = _iterate(T, V[:, [best]], PATIENCE * n_iterations, shift=2 * values[best])
+        V[:, [best]] = _iterate(T, V[:, [best]], PATIENCE * n_iterations, shift=float(values[best]))
         v = V[:, best].copy()
         lam = float(v @ apply(T, v[:, None])[:, 0])
         if not lam > FLOOR * max([float(size), *(value for value, _ in found)]):
@@ -71,18 +71,21 @@ def apply(T: Cube, V: Array) -> Array:
 
 
 def _iterate(T: Cube, V: Array, n_iterations: int, shift: float = 0.0) -> Array:
-    """Power iterations on every column; a column that stands still is left alone.
+    """Power iterations on every column, until the one of largest eigenvalue stands still.
 
+    Columns that stand still are left alone; those on their way will go on next time.
     A shift makes steps shorter and sure: without one, where noise is strong, columns
     may go round in circles.
     """
-    V, moving = V.copy(), np.arange(V.shape[1])
+    V, moving, sizes = V.copy(), np.arange(V.shape[1]), np.zeros(V.shape[1])
     for _ in range(n_iterations):
         before = V[:, moving]
-        after = _unit(apply(T, before) + shift * before)
+        image = apply(T, before)
+        sizes[moving] = np.linalg.norm(image, axis=0)
+        after = _unit(image + shift * before)
         V[:, moving] = after
         moving = moving[((after - before) ** 2).sum(axis=0) > TOLERANCE]
-        if len(moving) == 0:
+        if np.argmax(sizes) not in moving:
             break
     return V
 
