@@ -18,6 +18,7 @@ bench: .venv/rivals  ## speed beside rivals, which it installs; ten minutes on a
 	@$(BIN)/python benchmarks/run.py growth
 	@$(BIN)/python benchmarks/run.py inference
 	@$(BIN)/python benchmarks/run.py disk 0.5
+	@$(BIN)/python benchmarks/token_rate.py
 	@$(BIN)/python benchmarks/kernels.py
 
 lint: .venv/ready  ## style

@@ -15,6 +15,7 @@ jit: Any = nb.njit(nogil=True, cache=True)
 inlined: Any = nb.njit(nogil=True, forceinline=True)
 
 DAMPING = 0.7  # of a full step; undamped, one document in a hundred goes round in circles
+GOLDEN = np.uint64(0x9E3779B97F4A7C15)  # steps of splitmix64's counter
 PATIENCE = 20  # sweeps before steps are shortened further
 
 
@@ -109,54 +110,54 @@ def gibbs(  # type: ignore[no-untyped-def]
 
     Document d draws from its own stream, started at (seed, first + d).
     """
-    k = len(alpha)
-    p, g = np.empty(k), np.empty(k)
     longest = 0
     for d in range(len(h)):
         m = 0
         for j in range(indptr[d], indptr[d + 1]):
             m += int(counts[j])
         longest = max(longest, m)
-    z, w = np.empty(longest, np.int64), np.empty(longest, np.int64)
+    w, z = np.empty(longest, np.int64), np.empty(longest, np.int64)
+    p, g = np.empty(len(alpha)), np.empty(len(alpha))
     for d in range(len(h)):
-        t = 0
+        m = 0
         for j in range(indptr[d], indptr[d + 1]):
             for _ in range(int(counts[j])):
-                w[t] = words[j]
-                t += 1
-        m = t
-        state = _scramble(np.uint64(seed) + np.uint64(0x9E3779B97F4A7C15) * np.uint64(first + d))
+                w[m], z[m] = words[j], -1
+                m += 1
+        state = _scramble(np.uint64(seed) + GOLDEN * np.uint64(first + d))
         g[:] = alpha
         h[d] = 0.0
-        z[:m] = -1
         for sweep in range(burn_in + n_sweeps):
-            for t in range(m):
-                if z[t] >= 0:
-                    g[z[t]] -= 1.0
-                total = 0.0
-                for i in range(k):
-                    total += mu[w[t], i] * g[i]
-                    p[i] = total
-                state += np.uint64(0x9E3779B97F4A7C15)
-                u = (_scramble(state) >> np.uint64(11)) * 2.0**-53 * total
-                new = 0
-                while new < k - 1 and p[new] <= u:
-                    new += 1
-                if total <= 0.0:
-                    z[t] = -1
-                    continue
-                z[t] = new
-                g[new] += 1.0
-                if sweep >= burn_in:
-                    h[d, 0] += p[0] / total
-                    for i in range(1, k):
-                        h[d, i] += (p[i] - p[i - 1]) / total
-        norm = 0.0
+            state = _sweep(w, z, m, mu, g, p, state, sweep >= burn_in, h[d])
+        h[d] = alpha + h[d] / n_sweeps
+        h[d] /= h[d].sum()
+
+
+@inlined
+def _sweep(w, z, m, mu, g, p, state, keep, sums):  # type: ignore[no-untyped-def]
+    """Draw the topic of each of m words once; ``sums += p`` for each if they are kept."""
+    k = len(g)
+    for t in range(m):
+        if z[t] >= 0:
+            g[z[t]] -= 1.0
+        total = 0.0
         for i in range(k):
-            h[d, i] = alpha[i] + h[d, i] / n_sweeps
-            norm += h[d, i]
-        for i in range(k):
-            h[d, i] /= norm
+            total += mu[w[t], i] * g[i]
+            p[i] = total
+        state += GOLDEN
+        u = (_scramble(state) >> np.uint64(11)) * 2.0**-53 * total
+        new = 0
+        while new < k - 1 and p[new] <= u:
+            new += 1
+        z[t] = new if total > 0.0 else -1  # a word no topic can say has none
+        if total <= 0.0:
+            continue
+        g[new] += 1.0
+        if keep:
+            sums[0] += p[0] / total
+            for i in range(1, k):
+                sums[i] += (p[i] - p[i - 1]) / total
+    return state
 
 
 @jit

@@ -23,6 +23,7 @@ averaged by them.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
 
 import numpy as np
@@ -40,7 +41,7 @@ def draw_lambda(x: Array, C: float, rng: np.random.Generator) -> Array:
 
 
 @dataclass(frozen=True)
-class _Margin:
+class _Margin(ABC):
     """What both losses do alike: no noise of their own, nothing asked when C is 0."""
 
     C: float = 1.0
@@ -52,13 +53,15 @@ class _Margin:
             return Y, np.zeros_like(Y)
         return self.pulls(Y, fit, rng)
 
+    @abstractmethod
     def pulls(
         self, Y: DocResponse, fit: DocResponse, rng: np.random.Generator
     ) -> tuple[DocResponse, DocResponse]:
-        raise NotImplementedError
+        """Target and precision of each response, given a draw of lambda."""
 
+    @abstractmethod
     def loss(self, Y: DocResponse, fit: DocResponse) -> DocResponse:
-        raise NotImplementedError
+        """What C is the price of."""
 
     def draw_noise(self, Y: DocResponse, fit: DocResponse, rng: np.random.Generator) -> float:
         """Not drawn: the variance around the fit."""
