@@ -10,11 +10,10 @@ from typing import Any
 import numba as nb
 import numpy as np
 
+from topicprism.backends.fold_in import GOLDEN as GOLDEN
 from topicprism.backends.fold_in import _scramble as scramble
 
 jit: Any = nb.njit(nogil=True, cache=True)
-
-GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 
 # Wichura's rational approximations of the normal quantile, highest power first
 CENTRE = (
