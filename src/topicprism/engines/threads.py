@@ -13,11 +13,16 @@ from topicprism.backends import one_blas_thread
 from topicprism.corpus import Corpus
 
 S = TypeVar("S")
+SMALLEST, MOST = 5_000, 16  # documents in a shard, shards
 
 
 @dataclass(frozen=True)
 class Threaded:
-    """A corpus in as many shards as threads, added up in their order."""
+    """A corpus in shards that threads share.
+
+    How it is cut depends on the corpus alone and shards are added up in their order,
+    so the sums are the same to the last bit for any number of threads.
+    """
 
     corpus: Corpus
     n_threads: int
@@ -27,6 +32,6 @@ class Threaded:
         return self.corpus.n_words
 
     def total(self, part: Callable[..., S], *shared: Any) -> S:
-        shards = self.corpus.shards(self.n_threads)
+        shards = self.corpus.shards(min(max(len(self.corpus) // SMALLEST, 1), MOST))
         with one_blas_thread, ThreadPoolExecutor(self.n_threads) as pool:
             return reduce(add, pool.map(lambda shard: part(shard, *shared), shards))

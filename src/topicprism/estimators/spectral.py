@@ -66,7 +66,7 @@ class SpectralSLDA(Regression, _SpectralTopics):
     n_restarts, n_iterations : int, default=100
         Starts of the tensor power method for each topic, and its iterations at most.
     n_jobs : int or None, default=None
-        Threads: None is one, -1 is all cores.  The result is the same but for rounding.
+        Threads: None is one, -1 is all cores.  The result does not depend on it.
     random_state : int, RandomState, Generator or None, default=None
         Seed of the random directions and restarts.
 
