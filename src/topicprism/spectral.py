@@ -57,7 +57,7 @@ def learn(
     *,
     rng: np.random.Generator,
 ) -> Solution:
-    """Supervised LDA from documents: two looks at them, then small algebra."""
+    """Supervised LDA from documents: a few looks at them, then small algebra."""
     check_problem(n_topics, alpha0, docs.n_words)
     with one_blas_thread:  # what is not in the passes is small
         sums = docs.total(word_sums)  # pass one
