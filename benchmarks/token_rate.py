@@ -59,8 +59,8 @@ def theirs(X, y, k, kind, n_threads):
     return lambda n: model.train(n, workers=n_threads)
 
 
-def main(quick: bool) -> None:
-    n_documents, rounds, sweeps = (300, 1, 2) if quick else (16000, 6, 2)
+def main(quick: bool, n_documents: int) -> None:
+    n_documents, rounds, sweeps = (300, 1, 2) if quick else (n_documents, 6, 2)
     version = tomotopy.__version__ + f" ({tomotopy.isa})" if tomotopy else "not installed"
     print(f"topicprism {topicprism.__version__}, tomotopy {version}, numpy {np.__version__}, "
           f"numba {numba.__version__}, python {platform.python_version()}")  # fmt: skip
@@ -93,6 +93,8 @@ def main(quick: bool) -> None:
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--documents", type=int, default=16_000)
     parser.add_argument("--quick", action="store_true")
+    args = parser.parse_args()
     with threadpool_limits(1, "blas"):  # as the estimators do
-        main(parser.parse_args().quick)
+        main(args.quick, args.documents)

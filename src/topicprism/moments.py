@@ -160,8 +160,8 @@ def sketch_sums(c: Corpus, B: WordCoord, centre: float, scale: float) -> SketchS
 def add_triples(T: Cube, P: Array, w: Array) -> None:
     """``T[i, j, l] += sum(w * P[:, i] * P[:, j] * P[:, l])`` for i <= j <= l, by BLAS.
 
-    One way for all sizes: at 16, 32 and 64 columns a numba loop with the same
-    symmetry took 1.1, 2.9 and 5.5 times as long.
+    One way for all sizes: a numba loop with the same symmetry was no faster on
+    narrow sketches and much slower on wide ones.
     """
     for j in range(P.shape[1]):
         T[: j + 1, j, j:] += (P[:, : j + 1].T * (w * P[:, j])) @ P[:, j:]

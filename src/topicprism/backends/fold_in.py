@@ -14,7 +14,7 @@ import numpy as np
 jit: Any = nb.njit(nogil=True, cache=True)
 inlined: Any = nb.njit(nogil=True, forceinline=True)
 
-DAMPING = 0.7  # of a full step; undamped, one document in a hundred goes round in circles
+DAMPING = 0.7  # of a full step; undamped, some documents go round in circles
 GOLDEN = np.uint64(0x9E3779B97F4A7C15)  # steps of splitmix64's counter
 PATIENCE = 20  # sweeps before steps are shortened further
 
