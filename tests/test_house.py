@@ -21,6 +21,7 @@ FLOORS = [
     ["centred", "recovery", "evaluation", "settings", "samplers"],
     ["spectral"],
     ["estimators"],
+    ["tables"],
 ]
 FLOOR = {name: i for i, names in enumerate(FLOORS) for name in names}
 
