@@ -15,7 +15,7 @@ REPOSITORY = ROOT.parents[1]
 FLOORS = [
     ["_typing"],
     ["backends", "model"],
-    ["corpus"],
+    ["corpus", "words"],
     ["moments", "whitening", "tensor", "engines", "datasets", "text"],
     ["sketching", "inference", "theory"],
     ["centred", "recovery", "evaluation", "settings", "samplers"],
