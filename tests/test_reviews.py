@@ -5,10 +5,11 @@ import re
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
+from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS
 
 from topicprism import SpectralSLDA
 from topicprism.datasets import ASPECTS, REVIEW_WORDS, draw_corpus, make_reviews
-from topicprism.datasets.reviews import LENGTHS, _written
+from topicprism.datasets.reviews import LENGTHS, LEXICON, _written
 from topicprism.evaluation import recovery_errors
 from topicprism.text import FastCountVectorizer
 
@@ -27,6 +28,11 @@ def test_the_order_of_the_words_changes_no_count(rng):
     X, _, _ = draw_corpus(truth, 300, (1, 40), rng)  # short ones may have no noun at all
     counted = FastCountVectorizer(vocabulary=REVIEW_WORDS).transform(_written(X, rng))
     assert (counted != X).nnz == 0
+
+
+def test_no_word_of_an_aspect_is_a_stop_word():
+    own = {w for w, owner in zip(LEXICON.words, LEXICON.owner, strict=True) if owner < len(ASPECTS)}
+    assert not own & ENGLISH_STOP_WORDS
 
 
 def test_reviews_read_like_sentences():

@@ -17,7 +17,8 @@ one dataclass in, one dataclass out::
     theory      how hard was it                           Diagnostics
 
 ``samplers`` reach the same Model by Gibbs sampling.  ``estimators`` wrap all of it for
-scikit-learn, ``datasets`` draws corpora with a known truth.  Where the documents are
+scikit-learn, ``texts`` puts raw text in front, ``words`` says which words speak for a
+topic, ``datasets`` draws corpora with a known truth.  Where the documents are
 kept is decided by ``engines``, on what the arithmetic runs by ``backends``.  Neither
 appears in the mathematics.
 """
@@ -38,6 +39,7 @@ from topicprism.model import Model, TooManyTopics
 from topicprism.settings import Settings
 from topicprism.sketching import Basis, Sketch, sketch
 from topicprism.spectral import Solution, decompose, learn
+from topicprism.texts import MissingValuesWarning, TopicPipeline, fit
 
 __version__ = "0.1.0"
 
@@ -50,6 +52,7 @@ __all__ = [
     "InterruptedWarning",
     "MedLDA",
     "MedLDAClassifier",
+    "MissingValuesWarning",
     "Model",
     "Propagation",
     "Settings",
@@ -59,7 +62,9 @@ __all__ = [
     "SpectralLDA",
     "SpectralSLDA",
     "TooManyTopics",
+    "TopicPipeline",
     "decompose",
+    "fit",
     "infer",
     "learn",
     "sketch",

@@ -47,16 +47,16 @@ REVIEWED = (
     Aspect(
         "noise", 1.8, 0.16,
         "noise traffic wall street club music neighbour lift door siren party pipe",
-        "loud noisy thin sleepless constant late shouting unbearable rattling banging awake",
+        "loud noisy hollow sleepless constant late shouting unbearable rattling banging awake",
     ),
     Aspect(
         "waiting", 2.4, 0.16,
-        "queue check desk hour booking key refund manager computer mistake form call",
+        "queue check desk hour booking key refund manager computer mistake form phone",
         "slow lost wrong rude unhelpful confused missing chaotic understaffed careless delayed",
     ),
     Aspect(
         "price", 2.9, 0.2,
-        "price bill fee money charge tax parking deposit rate card wifi minibar",
+        "price invoice fee money charge tax parking deposit rate card wifi minibar",
         "expensive overpriced hidden extra unfair high steep additional double excessive",
     ),
     Aspect(

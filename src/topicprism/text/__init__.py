@@ -146,6 +146,10 @@ class FastCountVectorizer(BaseEstimator):
         columns = [v.columns] * analysis.n_jobs
         return assemble(counted, columns, len(v.names), self.dtype, analysis.n_jobs)
 
+    def set_output(self, *, transform: object = None) -> FastCountVectorizer:
+        """Counts stay sparse whatever is asked, so that a pipeline can ask it of its topics."""
+        return self
+
     @property
     def vocabulary_(self) -> dict[str, int]:
         return self._current().names
