@@ -1,0 +1,94 @@
+"""``topicprism select``: how many topics a table supports, and why."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from topicprism.cli.facts import choices_of
+from topicprism.cli.fitting import learnt
+from topicprism.cli.session import Session, output_path
+from topicprism.cli.showing import bars, chosen
+from topicprism.tables import TableError, replacing
+
+SHOWN = 20  # eigenvalues
+
+
+def select(session: Session) -> None:
+    args = session.args
+    picture = output_path(args.plot, args.files) if args.plot else None
+    pipeline, _ = learnt(session)
+    selection = getattr(pipeline.topics, "selection_", None)
+    facts = {"chosen": choices_of(pipeline)} | _facts(selection)
+    if picture is not None:
+        session.progress.stage("drawing")
+        _draw(selection, picture)
+    session.show(facts, _lines(facts))
+
+
+def _facts(selection: Any) -> dict[str, Any]:
+    names = ("n_topics", "alpha0", "noise_variance", "pr2", "pr2_std")
+    trials = getattr(selection, "trials", ())
+    return {
+        "trials": [{name: _finite(getattr(t, name, None)) for name in names} for t in trials],
+        "spectrum": [float(v) for v in getattr(selection, "spectrum", ())],
+        "threshold": _finite(getattr(selection, "threshold", None)),
+    }
+
+
+def _finite(value: Any) -> float | None:
+    """A number that JSON has a spelling for."""
+    return value if isinstance(value, (int, float)) and math.isfinite(value) else None
+
+
+def _lines(facts: dict[str, Any]) -> Iterator[str]:
+    spectrum = facts["spectrum"][:SHOWN]
+    if spectrum:
+        yield "spectrum: how much the words of a document vary together, largest first"
+        yield from bars(spectrum, [f"{i + 1}" for i in range(len(spectrum))])
+        if facts["threshold"] is not None:
+            above = sum(v > facts["threshold"] for v in facts["spectrum"])
+            yield f"  {above} are above {facts['threshold']:.3g}, what chance would give"
+        yield ""
+    trials = [t for t in facts["trials"] if t["pr2"] is not None]
+    if trials:
+        yield "predictive R2 on documents held out, for each number of topics tried"
+        best = [t["n_topics"] == facts["chosen"]["topics"]["value"] for t in trials]
+        labels = [_label(t) for t in trials]
+        yield from bars([t["pr2"] for t in trials], labels, best)
+        yield ""
+    yield "chosen"
+    yield from chosen(facts["chosen"])
+
+
+def _label(trial: dict[str, Any]) -> str:
+    std = "" if trial["pr2_std"] is None else f" +- {trial['pr2_std']:.3f}"
+    alpha0 = "" if trial["alpha0"] is None else f"alpha0 {trial['alpha0']:<6.3g}"
+    return f"{trial['n_topics']} topics, {alpha0}{std}"
+
+
+def _draw(selection: Any, picture: Path) -> None:
+    try:
+        import matplotlib
+    except ImportError:
+        raise TableError(
+            "--plot needs matplotlib; run pip install 'topicprism[plot]', or drop it"
+        ) from None
+    matplotlib.use("Agg")
+    import matplotlib.pyplot as plt
+
+    from topicprism.plots import plot_selection, plot_spectrum
+
+    known = plt.gcf().canvas.get_supported_filetypes()
+    plt.close()
+    kind = picture.suffix.lower().removeprefix(".")
+    if kind not in known:
+        raise TableError(f"{picture.name} does not tell what to draw; end it in .png, .svg or .pdf")
+    fig, (left, right) = plt.subplots(1, 2, figsize=(10, 4), layout="constrained")
+    plot_spectrum(selection, ax=left)
+    plot_selection(selection, ax=right)
+    with replacing(picture) as unfinished:
+        fig.savefig(unfinished, format=kind, dpi=150)
+    plt.close(fig)
