@@ -34,4 +34,5 @@ MALFORMED = {
     "paper.csv": (b"%PDF-1.7\n" + GOOD, "is a PDF; extract its text"),
     "words.csv": (b"a,b\nroom,bed\n", "no column looks like numbers"),
     "numbers.csv": (b"a\n1\n2\n", "no column looks like texts"),
+    "endless.csv": (b"review,stars\n" + b"x" * (17 << 20), "line 2: more than 16,777,216 charac"),
 }

@@ -33,6 +33,7 @@ from topicprism.cli.selecting import select
 from topicprism.cli.session import Session
 from topicprism.cli.sketches import merge, sketch
 from topicprism.cli.using import predict, report, topics
+from topicprism.estimators import ShortDocumentsWarning
 
 COMMANDS: dict[str, Callable[[Session], None]] = {
     "fit": fit,
@@ -66,7 +67,8 @@ def main(argv: Sequence[str] | None = None) -> int:
             session = Session(args, Path(folder), progress, sys.stdout, sys.stderr)
             args.run(session)
             sys.stdout.flush()
-        for note in dict.fromkeys(str(w.message) for w in caught if w.category is not None):
+        notes = [str(w.message) for w in caught if w.category is not ShortDocumentsWarning]
+        for note in dict.fromkeys(notes):
             session.say(f"note: {note}")
     except BrokenPipeError:
         _forget_output()

@@ -6,6 +6,7 @@ import csv
 import shlex
 from collections.abc import Iterator
 from pathlib import Path
+from textwrap import wrap
 
 import numpy as np
 from scipy.spatial.distance import cdist
@@ -30,7 +31,7 @@ def demo(session: Session) -> None:
     _write(new, texts[-NEW:], stars[-NEW:])
     model, page = folder / "reviews.tprism", folder / "reviews.html"
     session.out.write(f"{args.documents:,} hotel reviews drawn from a known truth, such as\n\n")
-    session.out.write(f'  "{texts[0][:70]}..."  {stars[0]} stars\n\n')
+    session.out.write(f'  "{texts[0][:58]}..."  {stars[0]} stars\n\n')
     _run(session, "fit", known, "-o", model, "--report", page)
     session.out.write("\n")
     _run(session, "predict", model, new, "--keep", "stars")
@@ -55,7 +56,8 @@ def _run(session: Session, *words: str | Path) -> None:
     from topicprism.cli import main  # which imports this module
 
     typed = [*map(str, words), *(["--quiet"] if session.args.quiet else [])]
-    session.out.write(f"$ topicprism {shlex.join(typed)}\n")
+    lines = wrap(shlex.join(["topicprism", *typed]), 74, break_on_hyphens=False)
+    session.out.write("$ " + " \\\n    ".join(lines) + "\n")
     session.out.flush()
     if main(typed) != 0:
         raise TableError("the demo stopped because a command of it failed; see above")

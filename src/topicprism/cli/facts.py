@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from numbers import Real
 from typing import Any
 
 from topicprism.texts import TopicPipeline
@@ -30,12 +31,13 @@ def topics_of(pipeline: TopicPipeline, n_words: int, by: str = "relevance") -> l
 def choices_of(pipeline: TopicPipeline) -> dict[str, dict[str, Any]]:
     """Number of topics, alpha0 and sigma, and why they are what they are."""
     model, topics = pipeline.model, pipeline.topics
+    selection = getattr(topics, "selection_", None)
+    alpha0 = getattr(selection, "alpha0", getattr(topics, "alpha0", None))
     values = {
         "n_topics": model.n_topics,
-        "alpha0": float(model.alpha.sum()),
+        "alpha0": float(alpha0) if isinstance(alpha0, Real) else float(model.alpha.sum()),
         "noise_variance": model.sigma,
     }
-    selection = getattr(topics, "selection_", None)
     reasons = getattr(selection, "reasons", {})
     return {
         NAMES[name]: {"value": value, "reason": reasons.get(name)} for name, value in values.items()

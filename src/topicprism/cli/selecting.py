@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -14,11 +15,12 @@ from topicprism.cli.showing import bars, chosen
 from topicprism.tables import TableError, replacing
 
 SHOWN = 20  # eigenvalues
+PICTURES = (".png", ".svg", ".pdf")
 
 
 def select(session: Session) -> None:
     args = session.args
-    picture = output_path(args.plot, args.files) if args.plot else None
+    picture = _picture(args.plot, args.files) if args.plot else None
     pipeline, _ = learnt(session)
     selection = getattr(pipeline.topics, "selection_", None)
     facts = {"chosen": choices_of(pipeline)} | _facts(selection)
@@ -69,26 +71,25 @@ def _label(trial: dict[str, Any]) -> str:
     return f"{trial['n_topics']} topics, {alpha0}{std}"
 
 
+def _picture(name: str, inputs: list[str]) -> Path:
+    """Where to draw; refused before any work is done, if it could not be drawn."""
+    path = output_path(name, inputs)
+    if path.suffix.lower() not in PICTURES:
+        listed = ", ".join(PICTURES)
+        raise TableError(f"{path.name} does not tell what to draw; end it in one of {listed}")
+    if find_spec("matplotlib") is None:
+        raise TableError("--plot needs matplotlib; run pip install 'topicprism[plot]', or drop it")
+    return path
+
+
 def _draw(selection: Any, picture: Path) -> None:
-    try:
-        import matplotlib
-    except ImportError:
-        raise TableError(
-            "--plot needs matplotlib; run pip install 'topicprism[plot]', or drop it"
-        ) from None
-    matplotlib.use("Agg")
-    import matplotlib.pyplot as plt
+    from matplotlib.figure import Figure
 
     from topicprism.plots import plot_selection, plot_spectrum
 
-    known = plt.gcf().canvas.get_supported_filetypes()
-    plt.close()
-    kind = picture.suffix.lower().removeprefix(".")
-    if kind not in known:
-        raise TableError(f"{picture.name} does not tell what to draw; end it in .png, .svg or .pdf")
-    fig, (left, right) = plt.subplots(1, 2, figsize=(10, 4), layout="constrained")
+    fig = Figure(figsize=(10, 4), layout="constrained")
+    left, right = fig.subplots(1, 2)
     plot_spectrum(selection, ax=left)
     plot_selection(selection, ax=right)
     with replacing(picture) as unfinished:
-        fig.savefig(unfinished, format=kind, dpi=150)
-    plt.close(fig)
+        fig.savefig(unfinished, format=picture.suffix[1:].lower(), dpi=150)

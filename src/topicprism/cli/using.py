@@ -51,6 +51,7 @@ def predict(session: Session) -> None:
     target = pipeline.info.get("target")
     scored = [target] if target in table.columns and target != text else []
     columns = _columns(session, pipeline, several=len(table.readers) > 1)
+    table.check(text, *args.keep)
     agreement = Agreement()
     n = empty = 0
     session.progress.stage("predicting")

@@ -60,6 +60,12 @@ class Table:
                 yield replace(chunk, done=(before + chunk.done * size) / sum(sizes))
             before += size
 
+    def check(self, *wanted: str) -> None:
+        """Refuse columns that some file has not."""
+        for reader, names in zip(self.readers, self.names, strict=True):
+            for name in wanted:
+                _place(name, names, reader.source.name)
+
     def choose(self, text: str | None, target: str | None) -> tuple[str, str]:
         """The columns of texts and responses, guessed where not named."""
         sample = self._sample()
