@@ -21,7 +21,7 @@ FLOORS = [
     ["centred", "recovery", "evaluation", "settings", "samplers"],
     ["spectral"],
     ["estimators"],
-    ["texts"],
+    ["texts", "report"],
 ]
 FLOOR = {name: i for i, names in enumerate(FLOORS) for name in names}
 
