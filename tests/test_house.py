@@ -21,7 +21,9 @@ FLOORS = [
     ["centred", "recovery", "evaluation", "settings", "samplers"],
     ["spectral"],
     ["estimators"],
-    ["texts", "tables"],
+    ["texts", "tables", "report"],
+    ["files"],
+    ["cli", "__main__"],
 ]
 FLOOR = {name: i for i, names in enumerate(FLOORS) for name in names}
 
