@@ -22,6 +22,7 @@ FLOORS = [
     ["spectral"],
     ["estimators"],
     ["texts"],
+    ["files"],
 ]
 FLOOR = {name: i for i, names in enumerate(FLOORS) for name in names}
 

@@ -13,6 +13,7 @@ import warnings
 from collections.abc import Collection, Iterable
 from datetime import UTC, datetime
 from hashlib import blake2b
+from os import PathLike
 from typing import Any, Self
 
 import numpy as np
@@ -102,6 +103,12 @@ class TopicPipeline(Pipeline):
         """Fit, then the topic proportions of the same texts."""
         texts = as_list(X)
         return self.fit(texts, y, **params).transform(texts)
+
+    def save(self, path: str | PathLike[str]) -> None:
+        """To a file that ``topicprism.load`` reads."""
+        from topicprism import save
+
+        save(self, path)
 
 
 def fit(
