@@ -16,12 +16,12 @@ FLOORS = [
     ["_typing"],
     ["backends", "model"],
     ["corpus", "words"],
-    ["moments", "whitening", "tensor", "engines", "datasets", "text"],
-    ["sketching", "inference", "theory"],
+    ["moments", "whitening", "tensor", "engines", "datasets", "text", "effects"],
+    ["sketching", "inference", "theory", "notebook"],
     ["centred", "recovery", "evaluation", "settings", "samplers"],
     ["spectral"],
     ["estimators"],
-    ["texts"],
+    ["texts", "plots"],
     ["files"],
 ]
 FLOOR = {name: i for i, names in enumerate(FLOORS) for name in names}
