@@ -43,7 +43,9 @@ print(perf_counter() - start)
 def run(*command: str | Path) -> tuple[str, float, float]:
     """What a process prints, its seconds and its peak memory in GB."""
     start = perf_counter()
-    child = subprocess.Popen([sys.executable, *map(str, command)], stdout=subprocess.PIPE, text=True)
+    child = subprocess.Popen(
+        [sys.executable, *map(str, command)], stdout=subprocess.PIPE, text=True
+    )
     out = child.stdout.read()
     _, status, usage = os.wait4(child.pid, 0)
     child.returncode = os.waitstatus_to_exitcode(status)

@@ -15,7 +15,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 from malformed import MALFORMED
-from topicprism.files import load
 
 import topicprism
 from topicprism.cli import main
@@ -23,6 +22,7 @@ from topicprism.cli.progress import Progress
 from topicprism.cli.reading import draw
 from topicprism.cli.showing import decimals, fit_lines, topic_table
 from topicprism.datasets import ASPECTS, make_reviews
+from topicprism.files import load
 from topicprism.tables import formats
 
 N = 1_200
@@ -299,6 +299,13 @@ def test_select_shows_what_was_chosen(here, capsys):
     assert re.search(r"^topics +8", out, re.M)
     status, out, _ = run(capsys, "select", "reviews.csv", "--json", *TOPICS)
     assert json.loads(out)["chosen"]["topics"]["value"] == 8
+
+
+def test_select_draws(here, capsys):
+    pytest.importorskip("matplotlib")
+    status, _, _ = run(capsys, "select", "reviews.csv", *TOPICS, "--plot", "p.png")
+    assert status == 0
+    assert (here / "p.png").read_bytes().startswith(b"\x89PNG")
 
 
 def test_sketches_of_two_sites_merge_into_a_model(here, home, reviews, capsys):
@@ -614,6 +621,28 @@ def test_a_broken_pipe_is_quiet(here):
     assert child.wait(timeout=60) == 141
     assert child.stderr.read() == ""
     child.stderr.close()
+
+
+# --- the docs ---------------------------------------------------------------------------
+
+
+def test_the_examples_of_the_docs_run(tmp_path, monkeypatch, capsys, reviews):
+    pytest.importorskip("matplotlib")
+    texts, y = reviews
+    monkeypatch.chdir(tmp_path)
+    write_csv(tmp_path / "reviews.csv", texts, y)
+    write_csv(tmp_path / "new.csv", texts[:20], y[:20])
+    write_csv(tmp_path / "site_a.csv", texts[:700], y[:700])
+    write_csv(tmp_path / "site_b.csv", texts[700:], y[700:])
+    page = (ROOT.parent / "docs" / "cli.md").read_text()
+    commands = re.findall(r"^\$ topicprism (.*)$", page, re.M)
+    assert len(commands) >= 10
+    for command in commands:
+        status, _, err = run(capsys, *command.split())
+        assert status == 0, f"{command}: {err}"
+    assert {"reviews.html", "page.html", "selection.png", "both.tprism", "predictions.csv"} <= set(
+        new_files(tmp_path)
+    )
 
 
 # --- small things -----------------------------------------------------------------------

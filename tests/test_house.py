@@ -16,14 +16,15 @@ FLOORS = [
     ["_typing"],
     ["backends", "model"],
     ["corpus", "words"],
-    ["moments", "whitening", "tensor", "engines", "datasets", "text"],
-    ["sketching", "inference", "theory"],
+    ["moments", "whitening", "tensor", "engines", "datasets", "text", "effects"],
+    ["sketching", "inference", "theory", "notebook"],
     ["centred", "recovery", "evaluation", "settings", "samplers"],
     ["spectral"],
     ["estimators"],
-    ["texts", "tables", "report"],
+    ["texts", "tables", "report", "plots"],
     ["files"],
-    ["cli", "__main__"],
+    ["cli"],
+    ["__main__"],
 ]
 FLOOR = {name: i for i, names in enumerate(FLOORS) for name in names}
 

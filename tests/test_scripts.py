@@ -8,7 +8,9 @@ import pytest
 
 REPOSITORY = Path(__file__).resolve().parents[1]
 EXPERIMENTS = sorted((REPOSITORY / "experiments").glob("*.py"))
-BENCHMARKS = [REPOSITORY / "benchmarks" / name for name in ("run.py", "kernels.py", "text_to_report.py")]
+BENCHMARKS = [
+    REPOSITORY / "benchmarks" / name for name in ("run.py", "kernels.py", "text_to_report.py")
+]
 
 
 @pytest.mark.parametrize("script", EXPERIMENTS + BENCHMARKS, ids=lambda p: p.stem)

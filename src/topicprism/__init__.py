@@ -17,10 +17,10 @@ one dataclass in, one dataclass out::
     theory      how hard was it                           Diagnostics
 
 ``samplers`` reach the same Model by Gibbs sampling.  ``estimators`` wrap all of it for
-scikit-learn, ``texts`` puts raw text in front, ``words`` says which words speak for a
-topic, ``datasets`` draws corpora with a known truth.  Where the documents are
-kept is decided by ``engines``, on what the arithmetic runs by ``backends``.  Neither
-appears in the mathematics.
+scikit-learn, ``texts`` puts raw text in front, ``files`` keeps what was learnt, ``words``
+says which words speak for a topic, ``datasets`` draws corpora with a known truth.  Where
+the documents are kept is decided by ``engines``, on what the arithmetic runs by
+``backends``.  Neither appears in the mathematics.
 """
 
 from topicprism.corpus import Corpus
@@ -34,6 +34,7 @@ from topicprism.estimators import (
     SpectralLDA,
     SpectralSLDA,
 )
+from topicprism.files import FileError, load, save
 from topicprism.inference import Gibbs, Propagation, infer
 from topicprism.model import Model, TooManyTopics
 from topicprism.settings import Settings
@@ -46,6 +47,7 @@ __version__ = "0.1.0"
 __all__ = [
     "Basis",
     "Corpus",
+    "FileError",
     "Gibbs",
     "GibbsSLDA",
     "HybridSLDA",
@@ -67,5 +69,7 @@ __all__ = [
     "fit",
     "infer",
     "learn",
+    "load",
+    "save",
     "sketch",
 ]

@@ -13,7 +13,8 @@ import warnings
 from collections.abc import Collection, Iterable
 from datetime import UTC, datetime
 from hashlib import blake2b
-from typing import Any, Self
+from os import PathLike
+from typing import Any, Self, cast
 
 import numpy as np
 from sklearn.base import clone
@@ -23,6 +24,7 @@ from sklearn.utils.validation import check_is_fitted
 from topicprism.estimators import SpectralSLDA
 from topicprism.estimators.base import Topics
 from topicprism.model import Model
+from topicprism.notebook import topics_html
 from topicprism.text import FastCountVectorizer
 from topicprism.text.counting import documents
 from topicprism.words import Words
@@ -102,6 +104,22 @@ class TopicPipeline(Pipeline):
         """Fit, then the topic proportions of the same texts."""
         texts = as_list(X)
         return self.fit(texts, y, **params).transform(texts)
+
+    def _html_repr(self) -> str:
+        """What a notebook shows: topics once there are some, scikit-learn's diagram before."""
+        if not hasattr(self.topics, "model_"):
+            return cast(str, super()._html_repr())
+        n = self.info.get("n_documents")
+        learnt = f"{n:,} documents, " if isinstance(n, int) else ""
+        counted = f"{self.model.n_topics} topics over {self.model.n_words:,} words"
+        title = f"{type(self.topics).__name__}: {learnt}{counted}"
+        return topics_html(self.topics, self.words, title, self.info)
+
+    def save(self, path: str | PathLike[str]) -> None:
+        """To a file that ``topicprism.load`` reads."""
+        from topicprism import save
+
+        save(self, path)
 
 
 def fit(

@@ -13,6 +13,7 @@ from topicprism.cli.fitting import learnt
 from topicprism.cli.session import Session, output_path
 from topicprism.cli.showing import bars, chosen
 from topicprism.tables import TableError, replacing
+from topicprism.texts import TopicPipeline
 
 SHOWN = 20  # eigenvalues
 PICTURES = (".png", ".svg", ".pdf")
@@ -22,20 +23,21 @@ def select(session: Session) -> None:
     args = session.args
     picture = _picture(args.plot, args.files) if args.plot else None
     pipeline, _ = learnt(session)
-    selection = getattr(pipeline.topics, "selection_", None)
-    facts = {"chosen": choices_of(pipeline)} | _facts(selection)
+    facts = {"chosen": choices_of(pipeline)} | _facts(pipeline.topics)
     if picture is not None:
         session.progress.stage("drawing")
-        _draw(selection, picture)
+        _draw(pipeline, picture, bool(facts["trials"]))
     session.show(facts, _lines(facts))
 
 
-def _facts(selection: Any) -> dict[str, Any]:
+def _facts(topics: Any) -> dict[str, Any]:
+    selection = getattr(topics, "selection_", None)
+    spectrum = topics.spectrum_ if selection is None else selection.spectrum
     names = ("n_topics", "alpha0", "noise_variance", "pr2", "pr2_std")
     trials = getattr(selection, "trials", ())
     return {
         "trials": [{name: _finite(getattr(t, name, None)) for name in names} for t in trials],
-        "spectrum": [float(v) for v in getattr(selection, "spectrum", ())],
+        "spectrum": [float(v) for v in spectrum],
         "threshold": _finite(getattr(selection, "threshold", None)),
     }
 
@@ -82,14 +84,15 @@ def _picture(name: str, inputs: list[str]) -> Path:
     return path
 
 
-def _draw(selection: Any, picture: Path) -> None:
+def _draw(pipeline: TopicPipeline, picture: Path, tried: bool) -> None:
+    """The spectrum, and beside it the numbers of topics that were tried, if any were."""
     from matplotlib.figure import Figure
 
     from topicprism.plots import plot_selection, plot_spectrum
 
-    fig = Figure(figsize=(10, 4), layout="constrained")
-    left, right = fig.subplots(1, 2)
-    plot_spectrum(selection, ax=left)
-    plot_selection(selection, ax=right)
+    fig = Figure(figsize=(10 if tried else 6, 4), layout="constrained")
+    panels = fig.subplots(1, 1 + tried, squeeze=False)[0]
+    for panel, plot in zip(panels, (plot_spectrum, plot_selection), strict=False):
+        plot(pipeline, ax=panel)
     with replacing(picture) as unfinished:
         fig.savefig(unfinished, format=picture.suffix[1:].lower(), dpi=150)
