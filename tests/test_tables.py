@@ -175,6 +175,13 @@ def test_what_cannot_be_guessed_is_asked_for_with_the_columns_listed(tmp_path):
         table.choose("stars", "stars")
 
 
+def test_a_key_may_be_missing_from_the_first_object(tmp_path):
+    (tmp_path / "a.jsonl").write_text(
+        '{"a": "some words of text"}\n{"b": 2, "a": "more of them here"}\n'
+    )
+    assert pairs(load(tmp_path, "a.jsonl")) == [("more of them here", 2.0)]
+
+
 def test_a_long_list_of_columns_is_cut(tmp_path):
     (tmp_path / "a.csv").write_text(",".join(f"c{i}" for i in range(50)) + "\n" + "1," * 49 + "1\n")
     with pytest.raises(TableError, match=r"'c19' and 30 more$"):

@@ -56,7 +56,9 @@ def main(argv: Sequence[str] | None = None) -> int:
         return _refuse("topicprism", error)
     except SystemExit as done:  # --help, --version
         return int(done.code or 0)
-    progress = Progress.on(sys.stderr, args.quiet)
+    if hasattr(sys.stdout, "reconfigure"):  # a name that no encoding has is shown all the same
+        sys.stdout.reconfigure(errors="backslashreplace")
+    progress, kept = Progress.on(sys.stderr, args.quiet), list[str]()
     name = f"topicprism {args.command}"
     try:
         with (
@@ -64,7 +66,7 @@ def main(argv: Sequence[str] | None = None) -> int:
             warnings.catch_warnings(record=True) as caught,
         ):
             warnings.simplefilter("always")
-            session = Session(args, Path(folder), progress, sys.stdout, sys.stderr)
+            session = Session(args, Path(folder), progress, sys.stdout, sys.stderr, kept)
             args.run(session)
             sys.stdout.flush()
         notes = [str(w.message) for w in caught if w.category is not ShortDocumentsWarning]
@@ -78,8 +80,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         return _refuse(name, error)
     except KeyboardInterrupt:
         progress.clear()
-        kept = "; ".join(session.kept) or "nothing was written"
-        print(f"{name}: stopped during {progress.now!r}; {kept}", file=sys.stderr)
+        left = "; ".join(kept) or "nothing was written"
+        print(f"{name}: stopped during {progress.now!r}; {left}", file=sys.stderr)
         return INTERRUPTED
     return 0
 

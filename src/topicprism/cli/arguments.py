@@ -15,7 +15,7 @@ EXAMPLES = """\
 examples:
   topicprism demo
   topicprism fit reviews.csv
-  topicprism fit 'reviews/*.parquet' --text review --target stars -o reviews.tprism
+  topicprism fit 'data/*.parquet' --text review --target stars -o m.tprism
   topicprism fit reviews.csv --report reviews.html
   topicprism topics reviews.tprism --words 20
   topicprism predict reviews.tprism new.csv -o predictions.csv --std
@@ -172,7 +172,7 @@ def _sketch(sub: Any) -> Parser:
         help="of the sketch: room for so many topics at most (default: 48)",
     )
     p.add_argument("--jobs", type=int, default=-1, metavar="N", help="threads (default: all cores)")
-    p.add_argument("--seed", type=int, default=0, help="of everything random (default: 0)")
+    p.add_argument("--seed", type=_seed, default=0, help="of everything random (default: 0)")
     _table(p)
     _counting(p)
     _json(p)
@@ -201,7 +201,7 @@ def _demo(sub: Any) -> Parser:
         metavar="N",
         help="reviews to draw (default: 5000)",
     )
-    p.add_argument("--seed", type=int, default=0, help="of everything random (default: 0)")
+    p.add_argument("--seed", type=_seed, default=0, help="of everything random (default: 0)")
     return p
 
 
@@ -288,7 +288,7 @@ def _learning(p: Parser) -> None:
     g.add_argument("--restarts", type=_count, metavar="N", help="of the power method")
     g.add_argument("--iterations", type=_count, metavar="N", help="of the power method, at most")
     g.add_argument("--jobs", type=int, default=-1, metavar="N", help="threads (default: all cores)")
-    g.add_argument("--seed", type=int, default=0, help="of everything random (default: 0)")
+    g.add_argument("--seed", type=_seed, default=0, help="of everything random (default: 0)")
 
 
 def _json(p: Parser) -> None:
@@ -302,6 +302,10 @@ def _count(text: str) -> int:
     if not text.isdecimal() or int(text) < 1:
         raise argparse.ArgumentTypeError(f"{text!r} is not a whole number from 1 up")
     return int(text)
+
+
+def _seed(text: str) -> int:
+    return 0 if text == "0" else _count(text)
 
 
 def _df(text: str) -> float:

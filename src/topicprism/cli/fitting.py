@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import time
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +18,7 @@ from topicprism.cli.session import MODEL, SKETCH, Session, load_sketch, output_p
 from topicprism.cli.showing import fit_lines
 from topicprism.corpus import MIN_WORDS
 from topicprism.estimators import SpectralSLDA
-from topicprism.files import save
+from topicprism.files import TextSketch, save
 from topicprism.report import summarise, write_page
 from topicprism.tables import TableError
 from topicprism.text import FastCountVectorizer
@@ -59,7 +60,7 @@ def learnt(session: Session) -> tuple[TopicPipeline, Counted | None]:
     counted = reading.count(seen, drawn, session.folder / "shards", threads)
     topics = learn(estimator(args), counted, session.progress)
     info = _info(topics, seen, counted) | {
-        "files": [reader.source.name for reader in table.readers],
+        "files": [Path(reader.source.name).name for reader in table.readers],
         "text": text,
         "target": target,
     }
@@ -90,11 +91,20 @@ def _from_sketch(session: Session) -> TopicPipeline:
     sketch = load_sketch(args.files[0])
     session.progress.stage("learning")
     topics = learn_sketch(estimator(args), sketch)
-    info = facts_about(topics, sketch.n) | {"scores": {}, "sketch": sketch.info}
-    parts = sketch.info.get("merged", [sketch.info])
-    info |= {name: parts[0].get(name) for name in ("text", "target")}
     assert sketch.counts is not None  # load_sketch has looked
-    return assemble(sketch.counts, topics, info)
+    return assemble(sketch.counts, topics, facts_about(topics, sketch.n) | _about_sketch(sketch))
+
+
+def _about_sketch(sketch: TextSketch) -> dict[str, Any]:
+    """What its parts tell together."""
+    parts = sketch.info.get("merged", [sketch.info])
+    left_out = sum((Counter(part.get("n_left_out", {})) for part in parts), Counter[str]())
+    left_out[TOO_SHORT] = sum(part.get("n_documents", 0) for part in parts) - sketch.n
+    return {name: parts[0].get(name) for name in ("text", "target")} | {
+        "n_rows": sum(part.get("n_rows", 0) for part in parts),
+        "n_left_out": {why: n for why, n in left_out.items() if n > 0},
+        "scores": {},
+    }
 
 
 def vectorizer(args: argparse.Namespace) -> FastCountVectorizer:

@@ -7,12 +7,12 @@ import io
 import json
 import sys
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TextIO
 
 from topicprism.cli.progress import Progress
-from topicprism.files import FileError, TextSketch, load
+from topicprism.files import FileError, TextSketch, load, plain
 from topicprism.tables import Options, Table, TableError, open_table
 from topicprism.texts import TopicPipeline
 
@@ -28,7 +28,7 @@ class Session:
     progress: Progress
     out: TextIO
     errors: TextIO
-    kept: list[str] = field(default_factory=list)  # what an interruption leaves behind
+    kept: list[str]  # what an interruption would leave behind
 
     def say(self, message: str) -> None:
         self.progress.clear()
@@ -38,7 +38,7 @@ class Session:
     def show(self, facts: dict[str, Any], lines: Iterable[str]) -> None:
         """The result: facts for machines, lines for people."""
         self.progress.clear()
-        text = json.dumps(facts, ensure_ascii=False) if self.args.json else "\n".join(lines)
+        text = json.dumps(plain(facts), ensure_ascii=False) if self.args.json else "\n".join(lines)
         print(text, file=self.out)
 
     def table(self) -> Table:

@@ -11,7 +11,7 @@ import csv
 import json
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import count
+from itertools import count, islice
 from typing import Any, Literal, Protocol
 
 from topicprism.tables.streams import (
@@ -29,6 +29,7 @@ from topicprism.tables.streams import (
 
 ROWS = 20_000  # of a chunk, at most
 CHARACTERS = 1 << 23
+LOOKED_AT = 1_000  # objects, for their keys
 DELIMITERS = ",;\t|"
 FORMATS = ("csv", "tsv", "jsonl", "parquet")
 ENDINGS = {
@@ -218,7 +219,10 @@ class Csv:
 
 @dataclass(frozen=True)
 class JsonLines:
-    """One JSON object in each line; columns are the keys of the first, blank lines do not count."""
+    """One JSON object in each line; columns are the keys of the first ``LOOKED_AT`` of them.
+
+    Blank lines do not count.
+    """
 
     source: Source
     encoding: str
@@ -226,10 +230,12 @@ class JsonLines:
 
     @property
     def columns(self) -> tuple[str, ...]:
+        names: dict[str, None] = {}
         with opened(self.source) as file:
-            for row in self._objects(file):
-                return tuple(row)
-        return ()
+            for row in islice(self._objects(file), LOOKED_AT):
+                if row is not _DAMAGED_ROW:
+                    names |= dict.fromkeys(row)
+        return tuple(names)
 
     def chunks(self, wanted: Sequence[int], rows: int = ROWS) -> Iterator[Chunk]:
         names = self.columns
