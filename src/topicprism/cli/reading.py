@@ -116,13 +116,13 @@ class Reading:
             nonlocal n
             for chunk in self.table.chunks(*self.columns):
                 part = usable(chunk)
-                self.progress.at(chunk.done, f"{n:,} documents")
                 if not part.texts:
                     continue
                 X = self.vectorizer.transform(part.texts)
                 base.take(n, X, part)
                 rest = np.delete(np.arange(X.shape[0]), held.take(n, X, part))
                 n += X.shape[0]
+                self.progress.at(chunk.done, f"{n:,} documents")
                 if len(rest):
                     yield Corpus(X[rest], np.array(part.y)[rest])
 

@@ -54,7 +54,8 @@ def topic_table(topics: list[dict[str, Any]], response: str, lines: int | None) 
     yield f"{response[:9]:>9}" + ("     +-" if has_std else "") + "  share  words"
     for topic in topics:
         std = f" {topic['std']:6.{places}f}" if has_std else ""
-        start = f"{topic['coefficient']:9.{places}f}{std}  {topic['share']:5.0%}  "
+        share = f"{topic['share']:.0%}" if topic["share"] >= 0.005 else "<1%"
+        start = f"{topic['coefficient']:9.{places}f}{std}  {share:>5}  "
         rows = wrap(" ".join(topic["words"]), WIDTH - len(start))
         for i, row in enumerate(rows[:lines]):
             yield (start if i == 0 else " " * len(start)) + row
