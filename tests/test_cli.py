@@ -10,6 +10,7 @@ import signal
 import subprocess
 import sys
 import time
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -18,6 +19,7 @@ from malformed import MALFORMED
 
 import topicprism
 from topicprism.cli import main
+from topicprism.cli.learning import learn
 from topicprism.cli.progress import Progress
 from topicprism.cli.reading import draw
 from topicprism.cli.showing import decimals, fit_lines, topic_table
@@ -299,6 +301,49 @@ def test_select_shows_what_was_chosen(here, capsys):
     assert re.search(r"^topics +8", out, re.M)
     status, out, _ = run(capsys, "select", "reviews.csv", "--json", *TOPICS)
     assert json.loads(out)["chosen"]["topics"]["value"] == 8
+
+
+@dataclass(frozen=True)
+class Trial:
+    n_topics: int
+    alpha0: float
+    noise_variance: float
+    pr2: float
+    pr2_std: float
+
+
+@dataclass(frozen=True)
+class Selection:
+    n_topics: int
+    alpha0: float
+    noise_variance: float
+    trials: tuple
+    spectrum: np.ndarray
+    threshold: float
+    reasons: dict
+
+
+def test_select_tells_what_was_tried_and_why(here, capsys, monkeypatch):
+    reasons = {"n_topics": "it predicted documents held out best, within one error, of 2 tried"}
+    trials = (Trial(4, 0.5, 0.1, 0.61, 0.02), Trial(8, 1.6, 0.06, 0.84, 0.01))
+    chosen = Selection(8, 1.6, 0.06, trials, np.arange(30, 0, -1.0), 22.5, reasons)
+
+    def learnt(topics, counted, progress):
+        topics = learn(topics, counted, progress)
+        topics.selection_ = chosen
+        return topics
+
+    monkeypatch.setattr("topicprism.cli.fitting.learn", learnt)
+    pytest.importorskip("matplotlib")
+    _, out, _ = run(capsys, "select", "reviews.csv", *TOPICS, "--plot", "p.svg")
+    assert "  8 are above 22.5, what chance would give" in out
+    assert re.search(r"^  4 topics, alpha0 0.5 +\+- 0.020 +0.61  #+$", out, re.M)
+    assert re.search(r"^\* 8 topics, alpha0 1.6 +\+- 0.010 +0.84  #+$", out, re.M)
+    assert re.search(r"^topics +8 +it predicted documents held out best", out, re.M)
+    assert max(map(len, out.splitlines())) <= 80
+    assert "<svg" in (here / "p.svg").read_text()
+    _, out, _ = run(capsys, "select", "reviews.csv", "--json", *TOPICS)
+    assert [t["pr2"] for t in json.loads(out)["trials"]] == [0.61, 0.84]
 
 
 def test_select_draws(here, capsys):

@@ -18,7 +18,8 @@ one dataclass in, one dataclass out::
 
 ``samplers`` reach the same Model by Gibbs sampling.  ``estimators`` wrap all of it for
 scikit-learn, ``texts`` puts raw text in front, ``files`` keeps what was learnt, ``words``
-says which words speak for a topic, ``datasets`` draws corpora with a known truth.  Where
+says which words speak for a topic, ``datasets`` draws corpora with a known truth.
+``tables`` reads texts and numbers from files, ``cli`` is the command ``topicprism``.  Where
 the documents are kept is decided by ``engines``, on what the arithmetic runs by
 ``backends``.  Neither appears in the mathematics.
 """

@@ -12,10 +12,13 @@ NAMES = {"n_topics": "topics", "alpha0": "alpha0", "noise_variance": "sigma"}
 
 
 def topics_of(pipeline: TopicPipeline, n_words: int, by: str = "relevance") -> list[dict[str, Any]]:
-    """Each topic in the order of the model, which is that of the coefficients."""
+    """Each topic in the order of the model, which is that of the coefficients.
+
+    Its share is that of the words held out, or as the prior has it if none were.
+    """
     model = pipeline.model
     stds = getattr(pipeline.topics, "coef_std_", None)
-    share = model.alpha / model.alpha.sum()
+    share = pipeline.info.get("shares", model.alpha / model.alpha.sum())
     return [
         {
             "number": i + 1,

@@ -12,7 +12,7 @@ import numpy as np
 from joblib import effective_n_jobs
 
 from topicprism.cli.facts import fit_facts
-from topicprism.cli.learning import learn, learn_sketch, score
+from topicprism.cli.learning import learn, learn_sketch, score, shares
 from topicprism.cli.reading import Counted, Reading, Seen, draw
 from topicprism.cli.session import MODEL, SKETCH, Session, load_sketch, output_path
 from topicprism.cli.showing import fit_lines
@@ -35,8 +35,9 @@ def fit(session: Session) -> None:
     pipeline, counted = learnt(session)
     save(pipeline, model)
     session.kept.append(f"{model} holds the model")
-    if counted is not None:
+    if counted is not None and len(counted.held_out):
         pipeline.info["scores"] = score(pipeline.topics, counted, session.progress)
+        pipeline.info["shares"] = shares(pipeline.topics, counted.held_out)
     pipeline.info["seconds"] = round(time.perf_counter() - start, 2)
     save(pipeline, model)
     if page is not None:

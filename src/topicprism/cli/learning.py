@@ -84,6 +84,12 @@ def score(topics: SpectralSLDA, counted: Counted, progress: Progress) -> dict[st
     }
 
 
+def shares(topics: SpectralSLDA, kept: Kept) -> list[float]:
+    """How much of the words of some documents each topic wrote."""
+    written = kept.counts.sum(axis=1) @ topics.transform(kept.counts)
+    return [float(share) for share in written / written.sum()]
+
+
 def _baseline(train: Kept, test: Kept) -> Any:
     model = make_pipeline(TfidfTransformer(sublinear_tf=True), Ridge(alpha=1.0))
     return model.fit(train.counts, train.y).predict(test.counts)
