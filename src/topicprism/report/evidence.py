@@ -13,6 +13,7 @@ from topicprism.report.markup import Html, bdi, join, numbers_behind, table, tag
 from topicprism.report.prose import fixed, number, percent, plural
 from topicprism.report.sections import section
 
+WIDE = 30  # times the smallest eigenvalue, and a logarithm shows them better
 PAPER = """@article{ren2018spectral,
   title   = {Spectral Learning for Supervised Topic Models},
   author  = {Ren, Yong and Wang, Yining and Zhu, Jun},
@@ -128,7 +129,7 @@ def _predictions(f: Fit, response: str) -> list[Html]:
         _figure(
             "Residuals",
             counted.draw(join([tops, zero]), f"Histogram of residuals around {_centre(f)}."),
-            "What the predictions miss.",
+            "By how much responses differ from their predictions.",
             table(
                 "Residuals",
                 ["From", "To", "Documents"],
@@ -188,32 +189,24 @@ def _spectrum(c: Choice) -> Html | None:
     if not values:
         return None
     floor = [c.threshold] if c.threshold is not None and c.threshold > 0 else []
-    frame = Frame(
-        axis([1, len(values)], whole=True), log_axis([*values, *floor]), "rank", "eigenvalue"
+    wide = max(values) > WIDE * min(values)
+    height = math.log10 if wide else float
+    up = log_axis([*values, *floor]) if wide else axis([0, *values, *floor])
+    frame = Frame(axis([1, len(values)], whole=True), up, "rank", "eigenvalue")
+    marks = [line("0", up.y(height(v)), "100%", up.y(height(v)), "expected") for v in floor]
+    for i, v in enumerate(values):
+        kind = "kept" if i < c.n_topics else "left"
+        says = f"{i + 1}: {number(v)}"
+        marks.append(dot(frame.x.x(i + 1), up.y(height(v)), 4.0, kind, says))
+    says = f"Eigenvalues from {number(values[0])} to {number(values[-1])}."
+    chart = frame.draw(join(marks), says, logarithmic=wide)
+    explained = (
+        f"Eigenvalues of the second moment{', on a logarithmic scale' if wide else ''}; filled: as "
+        f"many as there are topics.{' Below the dashed line one is chance.' if floor else ''}"
     )
-    marks = [
-        dot(
-            frame.x.x(i + 1),
-            frame.y.y(math.log10(v)),
-            4.0,
-            "kept" if i < c.n_topics else "left",
-            f"{i + 1}: {number(v)}",
-        )
-        for i, v in enumerate(values)
-    ]
-    if floor:
-        level = frame.y.y(math.log10(floor[0]))
-        marks.insert(0, line("0", level, "100%", level, "expected"))
-    says = "Eigenvalues of the second moment, on a logarithmic scale; filled: the topics chosen."
-    if floor:
-        says += " Below the dashed line an eigenvalue is chance."
     rows = [[str(i + 1), number(v, 4)] for i, v in enumerate(c.spectrum)]
-    chart = frame.draw(
-        join(marks),
-        f"Eigenvalues from {number(values[0])} to {number(values[-1])}.",
-        logarithmic=True,
-    )
-    return _figure("The spectrum", chart, says, table("The spectrum", ["Rank", "Eigenvalue"], rows))
+    behind = table("The spectrum", ["Rank", "Eigenvalue"], rows)
+    return _figure("The spectrum", chart, explained, behind)
 
 
 def _trials(c: Choice) -> Html:

@@ -221,7 +221,7 @@
 
   /** A response, with as many decimals as everywhere on the page. */
   function fixed(value) {
-    const digits = { minimumFractionDigits: facts.decimals, maximumFractionDigits: facts.decimals };
+    const digits = { minimumFractionDigits: facts.decimals, maximumFractionDigits: facts.decimals, signDisplay: "negative" };
     const large = Math.abs(value) >= 1e12;
     return (large ? value.toPrecision(3) : value.toLocaleString("en", digits)).replace("-", "\u2212");
   }
@@ -335,20 +335,19 @@
     const text = byId("document").value;
     for (const choice of document.querySelectorAll("#try .choice")) choice.hidden = !text.trim();
     if (!text.trim()) {
-      byId("answer").replaceChildren();
-      byId("read").replaceChildren();
+      for (const id of ["prediction", "answer", "read"]) byId(id).replaceChildren();
       return;
     }
     const result = read(text);
     const unknown = result.topics.filter((p) => !(Math.max(...p) > 0)).length;
-    const words = `${result.found.length} words read, ${unknown} of them unknown to the model.`;
-    const parts = [make("p", { class: "facts" }, words), mixture(result.h)];
+    const count = unknown === 0 ? "all known to the model" : `${unknown} of them unknown to the model`;
+    const words = `${result.found.length} words read, ${count}.`;
     if (response !== null) {
       const error = facts.rmse === null ? "" : ` give or take ${fixed(facts.rmse)}`;
-      parts.unshift(make("p", { class: "prediction" },
-        "Expected ", bdi(response), " ", make("strong", {}, fixed(result.y)), error));
+      const parts = ["Expected ", bdi(response), " ", make("strong", {}, fixed(result.y)), error];
+      byId("prediction").replaceChildren(...parts);
     }
-    byId("answer").replaceChildren(...parts);
+    byId("answer").replaceChildren(make("p", { class: "facts" }, words), mixture(result.h));
     byId("read").replaceChildren(...coloured(text, result));
   }
 

@@ -152,8 +152,8 @@ def topics(s: Summary) -> Html:
             "p",
             "Words are ranked by relevance, \u03bb log p(word | topic) + (1 \u2212 \u03bb) log of "
             "the same over p(word): at 1 by how often the topic says them, at 0 by how much more "
-            "often than the others do. Pale bars: how often a word occurs at all; dark: the part "
-            "of this topic.",
+            "often than the others do. The faint bar is how often a word occurs at all, the "
+            "strong one the part of this topic.",
             class_="note",
             id="weight-help",
         ),
@@ -375,7 +375,8 @@ def box(s: Summary) -> Html:
             tag("button", "Clear", type="button", id="clear", class_="quiet"),
             class_="buttons",
         ),
-        tag("div", id="answer", aria_live="polite"),
+        tag("p", id="prediction", aria_live="polite"),
+        tag("div", id="answer"),
         _colour_choice("try") if s.response is not None else None,
         tag("p", id="read", class_="text", dir="auto"),
     )
