@@ -12,7 +12,7 @@ import shutil
 import tempfile
 from pathlib import Path
 
-from playwright.sync_api import sync_playwright
+from playwright.sync_api import Browser, sync_playwright
 from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.linear_model import RidgeCV
 from sklearn.pipeline import make_pipeline
@@ -24,6 +24,7 @@ from topicprism.report import summarise, write_page
 IMAGES = Path(__file__).parent / "images"
 N_TRAIN, N_TEST = 8_000, 2_000
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
+FLAGS = ["--no-sandbox", "--disable-gpu"]
 TYPED = "The bed was soft and the staff friendly, but the street was loud and the carpet dirty."
 SHOTS = [  # file, width, height, colours, what is at the top
     ("page-light.png", 1200, 1180, "light", "body"),
@@ -48,29 +49,32 @@ def reviews_page(path: Path) -> None:
     write_page(summarise(pipeline, *shown, title=title, response="stars", held_out=True), path)
 
 
-def take(page_path: Path, folder: Path) -> None:
-    chromium = next(filter(None, map(shutil.which, NAMES)), None)
+def take(browser: Browser, page_path: Path, folder: Path) -> None:
     folder.mkdir(parents=True, exist_ok=True)
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(
-            executable_path=chromium, args=["--no-sandbox", "--disable-gpu"]
+    for name, width, height, colours, top in SHOTS:
+        page = browser.new_page(
+            viewport={"width": width, "height": height},
+            color_scheme=colours,
+            reduced_motion="reduce",
         )
-        for name, width, height, colours, top in SHOTS:
-            page = browser.new_page(
-                viewport={"width": width, "height": height},
-                color_scheme=colours,
-                reduced_motion="reduce",
-            )
-            page.goto(page_path.as_uri())
-            page.locator("#document").fill(TYPED)
-            page.wait_for_selector("#prediction strong")
-            page.evaluate("document.activeElement.blur()")
-            page.locator(top).evaluate("e => e.scrollIntoView()")
-            page.screenshot(path=folder / name)
+        page.goto(page_path.as_uri())
+        page.locator("#document").fill(TYPED)
+        page.wait_for_selector("#prediction strong")
+        page.evaluate("document.activeElement.blur()")
+        page.locator(top).evaluate("e => e.scrollIntoView()")
+        page.screenshot(path=folder / name)
+        page.close()
+
+
+def main() -> None:
+    chromium = next(filter(None, map(shutil.which, NAMES)), None)
+    with tempfile.TemporaryDirectory() as scratch, sync_playwright() as playwright:
+        page = Path(scratch) / "page.html"
+        reviews_page(page)
+        browser = playwright.chromium.launch(executable_path=chromium, args=FLAGS)
+        take(browser, page, IMAGES)
         browser.close()
 
 
 if __name__ == "__main__":
-    with tempfile.TemporaryDirectory() as scratch:
-        reviews_page(Path(scratch) / "page.html")
-        take(Path(scratch) / "page.html", IMAGES)
+    main()

@@ -218,6 +218,7 @@
 
   const badge = (i) => make("span", { class: `badge ${classes[i]}` }, String(i + 1));
   const bdi = (text) => make("bdi", {}, visible(text));
+  const listed = (texts) => texts.flatMap((text, i) => (i ? [", ", bdi(text)] : [bdi(text)]));
 
   /** A response, with as many decimals as everywhere on the page. */
   function fixed(value) {
@@ -324,7 +325,7 @@
     const order = h.map((_, i) => i).sort((a, b) => h[b] - h[a]).slice(0, 6);
     const rows = order.filter((i, n) => n === 0 || h[i] >= 0.01).map((i) =>
       make("tr", {},
-        make("th", { scope: "row" }, badge(i), bdi(names[i])),
+        make("th", { scope: "row" }, badge(i), make("span", { class: "listed" }, ...listed(names[i]))),
         make("td", { class: "stretch" }, bars([1, "track"], [h[i], `share ${classes[i]}`])),
         make("td", { class: "number" }, percent(h[i]))));
     const caption = make("caption", { class: "hidden" }, "Topics of your document");

@@ -70,7 +70,8 @@ def sentences(s: Summary) -> tuple[str, ...]:
 
 
 def named(topic: Topic) -> str:
-    return f"topic {topic.number} (\u201c{ISOLATE}{visible(topic.name)}{POP}\u201d)"
+    words = ", ".join(f"{ISOLATE}{visible(word)}{POP}" for word in topic.name)
+    return f"topic {topic.number} (\u201c{words}\u201d)"
 
 
 def _largest(topics: tuple[Topic, ...]) -> str:

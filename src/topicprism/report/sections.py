@@ -7,8 +7,8 @@ from collections.abc import Iterable
 from itertools import combinations
 
 from topicprism.report.charts import Axis, axis, line, tick_label
-from topicprism.report.facts import Example, Piece, Summary, Topic, Word
-from topicprism.report.markup import Html, bdi, join, numbers_behind, table, tag
+from topicprism.report.facts import Example, Piece, Summary, Topic
+from topicprism.report.markup import Html, join, listed, numbers_behind, table, tag
 from topicprism.report.prose import fixed, number, percent
 from topicprism.words import WEIGHT
 
@@ -47,7 +47,11 @@ def effects(s: Summary) -> Html:
     rows = [
         tag(
             "tr",
-            tag("th", tag("a", badge(t.number, classes), bdi(t.name), **_leads_to(t)), scope="row"),
+            tag(
+                "th",
+                tag("a", badge(t.number, classes), listed(t.name), **_leads_to(t)),
+                scope="row",
+            ),
             tag("td", _effect_row(t, scale, s.expected or 0.0, classes), class_="stretch"),
             tag("td", fixed(t.effect or 0.0, s.decimals), class_="number"),
             tag("td", _between(t, s.decimals), class_="number wide") if known else None,
@@ -121,7 +125,7 @@ def topics(s: Summary) -> Html:
             type="button",
             data_topic=str(t.number),
             aria_pressed="false",
-            aria_label=f"Topic {t.number}: {t.name}",
+            aria_label=f"Topic {t.number}: {', '.join(t.name)}",
         )
         for t in s.topics
     ]
@@ -186,7 +190,7 @@ def _map(s: Summary, classes: list[str]) -> Html:
                 role="button",
                 tabindex="0",
                 aria_pressed="false",
-                aria_label=f"Topic {t.number}: {t.name}",
+                aria_label=f"Topic {t.number}: {', '.join(t.name)}",
             )
         )
     across = line("0", f"{y0:.2f}%", "100%", f"{y0:.2f}%", "grid")
@@ -225,7 +229,7 @@ def _map_caption(s: Summary) -> Html:
     says = f"Two axes show {percent(s.mapped)} of the differences between topics."
     rows = [
         [
-            join([f"{t.number}: ", bdi(t.name)]),
+            join([f"{t.number}: ", listed(t.name)]),
             percent(t.share),
             *([] if t.effect is None else [fixed(t.effect, s.decimals)]),
             *(number(c) for c in t.place),
@@ -244,7 +248,7 @@ def documents(s: Summary) -> Html:
     folded = [
         tag(
             "details",
-            tag("summary", badge(t.number, classes), bdi(t.name), _effect_note(s, t)),
+            tag("summary", badge(t.number, classes), listed(t.name), _effect_note(s, t)),
             _word_lists(t),
             *(_example(s, e, classes) for e in by[t.number]),
             open=i == 0,
@@ -290,15 +294,12 @@ def _effect_note(s: Summary, t: Topic) -> Html:
 
 
 def _word_lists(t: Topic) -> Html:
-    def listed(words: tuple[Word, ...]) -> Html:
-        return join(x for i, w in enumerate(words) for x in (", " if i else None, bdi(w.text)))
-
     return tag(
         "dl",
         tag("dt", "Most probable"),
-        tag("dd", listed(t.probable)),
+        tag("dd", listed(w.text for w in t.probable)),
         tag("dt", "Most relevant"),
-        tag("dd", listed(t.relevant)),
+        tag("dd", listed(w.text for w in t.relevant)),
         class_="lists",
     )
 
