@@ -428,6 +428,8 @@ def test_topics_look_different_also_when_there_are_many(rng):
     made = pipeline(["room", "bed"], np.ones((2, 30)), np.arange(30.0))
     classes = [" ".join(c.split()[:2]) for c in looks(summarise(made))]
     assert len(set(classes)) == 30
+    two = pipeline(["room", "bed"], np.ones((2, 2)), [0.0, 6.0])
+    assert [c.split()[2] for c in looks(summarise(two))] == ["l0", "l10"]  # about their mean, 3
 
 
 VISIONS = {  # Machado, Oliveira and Fernandes (2009), severity 1
