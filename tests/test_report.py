@@ -13,8 +13,9 @@ from scipy.spatial.distance import jensenshannon
 from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.pipeline import make_pipeline
 
+import topicprism
 from topicprism import GibbsSLDA, MedLDAClassifier, SpectralLDA, SpectralSLDA
-from topicprism.datasets import make_slda
+from topicprism.datasets import make_reviews, make_slda
 from topicprism.inference import infer
 from topicprism.report import render, summarise, write_page
 from topicprism.report.charts import axis, log_axis, round_step
@@ -77,7 +78,7 @@ def test_words_are_ranked_as_elsewhere(made, summary):
     first = summary.topics[0].relevant[0]
     column = list(words).index(first.text)
     assert_allclose([first.in_topic, first.overall], [model.mu[column, 0], p[column]])
-    assert summary.topics[0].name == ", ".join(w.text for w in summary.topics[0].relevant[:3])
+    assert summary.topics[0].name == tuple(w.text for w in summary.topics[0].relevant[:3])
 
 
 def test_the_whole_is_said_in_words(summary):
@@ -230,15 +231,14 @@ def test_predictions_are_those_of_the_estimator(rng):
     assert_allclose([(t.high - t.low) / 2 for t in s.topics], 1.959964 * spread)
 
 
-def test_a_fit_of_today_gives_a_page():
-    words = [f"word{i}" for i in range(40)]
-    X, y, _ = make_slda(300, 40, 3, 40, random_state=0)
-    texts = [" ".join(np.repeat(words, row)) for row in X.toarray()]
-    made = make_pipeline(FastCountVectorizer(), SpectralSLDA(3, random_state=0)).fit(texts, y)
-    s = summarise(made, texts, y)
+def test_a_fit_of_texts_gives_a_page():
+    texts, stars, _ = make_reviews(600, random_state=0)
+    made = topicprism.fit(texts, stars, n_topics=3, n_jobs=1)
+    s = summarise(made, texts, stars, response="stars", held_out=False)
     assert_allclose([p for _, p in s.fit.points], made.predict(texts))
-    assert s.choice.n_topics == 3
+    assert (s.n_documents, s.choice.n_topics) == (600, 3)
     assert len(s.choice.spectrum) > 0
+    assert ("Version", topicprism.__version__) in s.about
     assert "How well it predicts" in render(s)
 
 
@@ -254,6 +254,19 @@ def test_topics_alone_have_no_effects():
     page = render(s)
     assert 'id="effects"' not in page
     assert 'id="fit"' not in page
+
+
+@pytest.mark.parametrize("k", [1, 2, 25])
+@pytest.mark.parametrize("size", [0.0, 1e-6, 1e9])
+def test_any_size_of_model_and_response_gives_a_page(rng, k, size):
+    words = [f"word{i}" for i in range(30)]
+    made = pipeline(words, rng.random((30, k)), size * rng.standard_normal(k))
+    texts, y = documents(made, 30)
+    for given in [(), (texts[:1], y[:1]), (texts, np.ones(30)), (texts, size * y)]:
+        s = summarise(made, *given)
+        page = render(s).split("<script", 1)[0]
+        assert len(s.topics) == k
+        assert re.search(r"[\"> ](nan|inf)\b", page) is None
 
 
 def test_text_settings_come_from_the_vectoriser(made):
@@ -339,7 +352,7 @@ def test_numbers_are_said_as_people_do():
     said = [number(x) for x in (0, -1.234, 0.00123, 12345.6, 1e20)]
     assert said == ["0", "−1.23", "0.00123", "12,346", "1.00e+20"]
     assert [decimals([5.84, -0.4]), decimals([1234]), decimals([0.0]), decimals([])] == [2, 0, 0, 0]
-    assert [fixed(-1.234, 2), fixed(1234.5, 0), fixed(-0.0, 1)] == ["−1.23", "1,234", "0.0"]
+    assert [fixed(-1.234, 2), fixed(1234.5, 0), fixed(-0.01, 1)] == ["−1.23", "1,234", "0.0"]
     assert [percent(x) for x in (0, 0.0001, 0.012, 0.4)] == [
         "0\u00a0%",
         "<\u202f0.1\u00a0%",
@@ -415,6 +428,8 @@ def test_topics_look_different_also_when_there_are_many(rng):
     made = pipeline(["room", "bed"], np.ones((2, 30)), np.arange(30.0))
     classes = [" ".join(c.split()[:2]) for c in looks(summarise(made))]
     assert len(set(classes)) == 30
+    two = pipeline(["room", "bed"], np.ones((2, 2)), [0.0, 6.0])
+    assert [c.split()[2] for c in looks(summarise(two))] == ["l0", "l10"]  # about their mean, 3
 
 
 VISIONS = {  # Machado, Oliveira and Fernandes (2009), severity 1

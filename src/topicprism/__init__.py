@@ -15,6 +15,7 @@ one dataclass in, one dataclass out::
     inference   topic proportions of new documents        h, y_hat
     evaluation  how good is it
     theory      how hard was it                           Diagnostics
+    report      all of it for a human reader              Summary, one HTML page
 
 ``samplers`` reach the same Model by Gibbs sampling.  ``estimators`` wrap all of it for
 scikit-learn, ``texts`` puts raw text in front, ``files`` keeps what was learnt, ``words``

@@ -8,12 +8,15 @@
     prose       numbers and facts in words
     markup      elements of HTML, escaped
     charts      SVG
-    sections    the page about the model
-    evidence    the page about how good it is
+    sections    effects, documents, the box
+    explorer    the map, and words by relevance
+    predictions scores, predicted against observed
+    evidence    spectrum, trials, how to cite
     packing     numbers and tables for the page's script
     page        one file                                    render, write_page
 
-``page.html``, ``page.css`` and ``page.js`` are filled in, not generated.
+``page.html`` is filled in; ``page.css`` is its style.  Of its script, ``reader.js`` infers and
+``page.js`` shows.
 """
 
 from topicprism.report.facts import Summary

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from topicprism.report.facts import Spread
-from topicprism.report.markup import Html, join, tag
+from topicprism.report.markup import Html, join, numbers_behind, tag
 from topicprism.report.prose import number
 
 N_TICKS = 6  # or fewer
@@ -158,3 +158,9 @@ def columns(edges: Sequence[float], heights: Sequence[int], frame: Frame) -> Htm
             )
         )
     return join(bars)
+
+
+def figure(heading: str, chart: Html, says: str, behind: Html) -> Html:
+    """A chart with what it shows, in words and in a table behind it."""
+    caption = tag("figcaption", tag("p", says), numbers_behind(behind))
+    return tag("figure", tag("h3", heading), chart, caption)

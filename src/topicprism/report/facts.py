@@ -28,7 +28,7 @@ class Word:
 @dataclass(frozen=True)
 class Topic:
     number: int
-    name: str  # its most relevant words
+    name: tuple[str, ...]  # its most relevant words
     share: float  # of the words of all documents
     effect: float | None  # response expected of a document that is all of this topic
     low: float | None  # ends of its interval of 95 %

@@ -44,6 +44,12 @@ def bdi(words: str) -> Html:
     return tag("bdi", words)
 
 
+def listed(words: Iterable[str]) -> Html:
+    """Words from elsewhere, with commas between them."""
+    parts = (x for i, word in enumerate(words) for x in (", " if i else None, bdi(word)))
+    return tag("span", *parts, class_="listed")
+
+
 def isolated(sentence: str) -> Html:
     """Text in which what stands between isolating characters becomes ``bdi`` elements."""
     pieces = re.split(f"[{ISOLATE}{POP}]", sentence)

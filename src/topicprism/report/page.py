@@ -13,12 +13,14 @@ from typing import Any
 
 import topicprism
 from topicprism.backends.fold_in import DAMPING, PATIENCE
-from topicprism.report.evidence import about, choice, fit
+from topicprism.report.evidence import about, choice
+from topicprism.report.explorer import topics
 from topicprism.report.facts import Summary
 from topicprism.report.markup import Html, isolated, join, tag
 from topicprism.report.packing import characters, embedded
+from topicprism.report.predictions import fit
 from topicprism.report.prose import fixed
-from topicprism.report.sections import box, documents, effects, looks, topics
+from topicprism.report.sections import box, documents, effects, looks
 from topicprism.words import WEIGHT
 
 GAP = re.compile(r"\{\{(\w+)\}\}")
@@ -40,7 +42,7 @@ def write_page(summary: Summary, path: str | os.PathLike[str]) -> None:
 
 def render(summary: Summary) -> str:
     """The page as text."""
-    style, script = _resource("page.css"), _resource("page.js")
+    style, script = _resource("page.css"), _resource("reader.js") + _resource("page.js")
     parts = _sections(summary)
     filled = {
         "title": join([summary.title]),

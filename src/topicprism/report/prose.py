@@ -33,9 +33,9 @@ def decimals(values: Iterable[float]) -> int:
 
 
 def fixed(value: float, places: int) -> str:
-    """With so many decimals, unless that would show nothing or too much of it."""
+    """With so many decimals; what is nothing then has no sign."""
     text = f"{value:,.{places}f}" if abs(value) < 1e12 else f"{value:.3g}"
-    return text.replace("-", "" if float(value) == 0 else MINUS)
+    return text.replace("-", MINUS if text.strip("-0.") else "")
 
 
 def percent(share: float) -> str:
@@ -70,7 +70,8 @@ def sentences(s: Summary) -> tuple[str, ...]:
 
 
 def named(topic: Topic) -> str:
-    return f"topic {topic.number} (\u201c{ISOLATE}{visible(topic.name)}{POP}\u201d)"
+    words = ", ".join(f"{ISOLATE}{visible(word)}{POP}" for word in topic.name)
+    return f"topic {topic.number} (\u201c{words}\u201d)"
 
 
 def _largest(topics: tuple[Topic, ...]) -> str:

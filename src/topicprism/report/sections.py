@@ -1,20 +1,15 @@
-"""The sections of the page about the model itself: effects, topics, documents, the box."""
+"""The sections of the page about the model itself: effects, documents, the box."""
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable
-from itertools import combinations
 
 from topicprism.report.charts import Axis, axis, line, tick_label
-from topicprism.report.facts import Example, Piece, Summary, Topic, Word
-from topicprism.report.markup import Html, bdi, join, numbers_behind, table, tag
-from topicprism.report.prose import fixed, number, percent
-from topicprism.words import WEIGHT
+from topicprism.report.facts import Example, Piece, Summary, Topic
+from topicprism.report.markup import Html, join, listed, tag
+from topicprism.report.prose import fixed, percent
 
 N_HUES, N_MARKS, N_LEVELS = 10, 3, 5  # colours, line styles, steps of effect either way
-SMALLEST, LARGEST = 2.6, 10.5  # radius of a topic on the map, in per cent of its width
-SPAN, APART = 70, 5.5  # of the whole map, and of two topics at least, in the same
 
 
 def section(name: str, heading: str, *inside: str | None) -> Html:
@@ -25,13 +20,12 @@ def section(name: str, heading: str, *inside: str | None) -> Html:
 def looks(s: Summary) -> list[str]:
     """Classes of each topic: its hue, its line style, and how its effect differs from the mean."""
     middle = s.expected or 0.0
-    reach = max((abs((t.effect or middle) - middle) for t in s.topics), default=0.0) or 1.0
-    classes = []
-    for i, t in enumerate(s.topics):
-        level = round(N_LEVELS * ((t.effect or middle) - middle) / reach) if s.response else 0
-        mark = i // N_HUES % N_MARKS
-        classes.append(f"h{i % N_HUES} m{mark} l{level + N_LEVELS}")
-    return classes
+    above = [0.0 if t.effect is None else t.effect - middle for t in s.topics]
+    reach = max(map(abs, above)) or 1.0
+    return [
+        f"h{i % N_HUES} m{i // N_HUES % N_MARKS} l{N_LEVELS + round(N_LEVELS * x / reach)}"
+        for i, x in enumerate(above)
+    ]
 
 
 def badge(number: int, classes: list[str]) -> Html:
@@ -40,21 +34,8 @@ def badge(number: int, classes: list[str]) -> Html:
 
 def effects(s: Summary) -> Html:
     """One row per topic: its words, a dot at its effect and a bar for the interval."""
-    by_effect = sorted(s.topics, key=lambda t: -(t.effect or 0.0))
-    scale, classes = _effect_axis(s), looks(s)
-    known = any(t.low is not None for t in s.topics)
+    scale, known = _effect_axis(s), any(t.low is not None for t in s.topics)
     ticks = [tag("text", tick_label(t), x=scale.x(t), y="14") for t in scale.ticks]
-    rows = [
-        tag(
-            "tr",
-            tag("th", tag("a", badge(t.number, classes), bdi(t.name), **_leads_to(t)), scope="row"),
-            tag("td", _effect_row(t, scale, s.expected or 0.0, classes), class_="stretch"),
-            tag("td", fixed(t.effect or 0.0, s.decimals), class_="number"),
-            tag("td", _between(t, s.decimals), class_="number wide") if known else None,
-            tag("td", percent(t.share), class_="number wide"),
-        )
-        for t in by_effect
-    ]
     heads = [
         tag("th", "Topic", scope="col"),
         tag("th", tag("svg", *ticks, class_="x-axis", aria_hidden="true"), scope="col"),
@@ -62,28 +43,36 @@ def effects(s: Summary) -> Html:
         tag("th", "95\u00a0% interval", scope="col", class_="number wide") if known else None,
         tag("th", "Share of words", scope="col", class_="number wide"),
     ]
+    by_effect = sorted(s.topics, key=lambda t: -(t.effect or 0.0))
     typical = fixed(s.expected or 0.0, s.decimals)
     says = (
         f"The {s.response} expected of a document that is all of one topic. The dashed line is "
         f"what is expected of a document of no topic in particular, {typical}. "
     )
     says += "Bars are intervals of 95\u00a0%." if known else "No intervals are known for this fit."
-    return section(
-        "effects",
-        f"What each topic does to {s.response}",
-        tag("p", says),
-        tag(
-            "table",
-            tag("caption", "Topics by effect", class_="hidden"),
-            tag("thead", tag("tr", *heads)),
-            tag("tbody", *rows),
-            class_="effects",
-        ),
+    shown = tag(
+        "table",
+        tag("caption", "Topics by effect", class_="hidden"),
+        tag("thead", tag("tr", *heads)),
+        tag("tbody", *(_effect_row(s, t, scale, known) for t in by_effect)),
+        class_="effects",
     )
+    return section("effects", f"What each topic does to {s.response}", tag("p", says), shown)
 
 
-def _leads_to(t: Topic) -> dict[str, str]:
-    return {"href": "#topics", "data_topic": str(t.number), "class_": "topic-link"}
+def _effect_row(s: Summary, t: Topic, scale: Axis, known: bool) -> Html:
+    classes = looks(s)
+    leads = {"href": "#topics", "data_topic": str(t.number), "class_": "topic-link"}
+    link = tag("a", badge(t.number, classes), listed(t.name), **leads)
+    strip = _effect_strip(t, scale, s.expected or 0.0, classes[t.number - 1])
+    return tag(
+        "tr",
+        tag("th", link, scope="row"),
+        tag("td", strip, class_="stretch"),
+        tag("td", fixed(t.effect or 0.0, s.decimals), class_="number"),
+        tag("td", _between(t, s.decimals), class_="number wide") if known else None,
+        tag("td", percent(t.share), class_="number wide"),
+    )
 
 
 def _effect_axis(s: Summary) -> Axis:
@@ -95,13 +84,13 @@ def _effect_axis(s: Summary) -> Axis:
     return axis([*points, *(min(max(e, low), high) for e in ends)])
 
 
-def _effect_row(t: Topic, scale: Axis, expected: float, classes: list[str]) -> Html:
+def _effect_strip(t: Topic, scale: Axis, expected: float, classes: str) -> Html:
     at = scale.x(t.effect or 0.0)
     marks = [line(scale.x(x), "0", scale.x(x), "100%", "grid") for x in scale.ticks]
     marks.append(line(scale.x(expected), "0", scale.x(expected), "100%", "expected"))
     if t.low is not None and t.high is not None:
         marks.append(line(scale.x(t.low), "50%", scale.x(t.high), "50%", "interval"))
-    marks.append(tag("circle", cx=at, cy="50%", r="7", class_=f"effect {classes[t.number - 1]}"))
+    marks.append(tag("circle", cx=at, cy="50%", r="7", class_=f"effect {classes}"))
     return tag("svg", *marks, class_="strip", aria_hidden="true")
 
 
@@ -111,132 +100,6 @@ def _between(t: Topic, places: int) -> str:
     return f"{fixed(t.low, places)} to {fixed(t.high, places)}"
 
 
-def topics(s: Summary) -> Html:
-    """The map, and the words of the chosen topic, which the script fills in."""
-    classes = looks(s)
-    buttons = [
-        tag(
-            "button",
-            badge(t.number, classes),
-            type="button",
-            data_topic=str(t.number),
-            aria_pressed="false",
-            aria_label=f"Topic {t.number}: {t.name}",
-        )
-        for t in s.topics
-    ]
-    slider = tag(
-        "div",
-        tag("label", "Weight \u03bb: ", tag("output", str(WEIGHT), for_="weight"), for_="weight"),
-        Html(
-            f'<input id="weight" type="range" min="0" max="1" step="0.01" value="{WEIGHT}" '
-            'aria-describedby="weight-help">'
-        ),
-        tag("div", tag("span", "only here"), tag("span", "most often"), class_="ends"),
-        class_="slider",
-    )
-    chosen = tag(
-        "div",
-        tag("h3", "Words", id="chosen", aria_live="polite"),
-        slider,
-        tag("table", tag("caption", "Words of the topic", class_="hidden"), id="words"),
-        class_="words",
-    )
-    return section(
-        "topics",
-        "The topics and their words",
-        tag("p", _topics_help(s)),
-        tag("div", *buttons, class_="picker", role="group", aria_label="Choose a topic"),
-        tag("div", tag("figure", _map(s, classes), _map_caption(s)), chosen, class_="explorer"),
-        tag(
-            "p",
-            "Words are ranked by relevance, \u03bb log p(word | topic) + (1 \u2212 \u03bb) log of "
-            "the same over p(word): at 1 by how often the topic says them, at 0 by how much more "
-            "often than the others do. Pale bars: how often a word occurs at all; dark: the part "
-            "of this topic.",
-            class_="note",
-            id="weight-help",
-        ),
-    )
-
-
-def _topics_help(s: Summary) -> str:
-    colour = "" if s.response is None else f" and are coloured by expected {s.response}"
-    return (
-        "Topics that say similar things are close together; circles are as large as their share "
-        f"of the words{colour}. Choose one to see its words."
-    )
-
-
-def _map(s: Summary, classes: list[str]) -> Html:
-    """Circles in a square, the small ones on top, all numbers above them."""
-    most = max(t.share for t in s.topics)
-    (x0, y0), places = _places(s)
-    spots, names = [], []
-    for t in sorted(s.topics, key=lambda t: -t.share):
-        x, y = (f"{c:.2f}%" for c in places[t.number - 1])
-        r = max(SMALLEST, LARGEST * (t.share / most) ** 0.5)
-        names.append(tag("text", str(t.number), x=x, y=y, aria_hidden="true"))
-        spots.append(
-            tag(
-                "g",
-                tag("circle", cx=x, cy=y, r=f"{r:.2f}%"),
-                class_=f"spot {classes[t.number - 1]}",
-                data_topic=str(t.number),
-                role="button",
-                tabindex="0",
-                aria_pressed="false",
-                aria_label=f"Topic {t.number}: {t.name}",
-            )
-        )
-    across = line("0", f"{y0:.2f}%", "100%", f"{y0:.2f}%", "grid")
-    down = line(f"{x0:.2f}%", "0", f"{x0:.2f}%", "100%", "grid")
-    says = "Map of the topics"
-    return tag("svg", across, down, *spots, *names, class_="map", role="group", aria_label=says)
-
-
-def _places(s: Summary) -> tuple[tuple[float, float], list[tuple[float, float]]]:
-    """The origin and the topics in per cent of the map, moved apart until each number shows."""
-    xs, ys = zip(*(t.place for t in s.topics), strict=True)
-    width = max(max(xs) - min(xs), max(ys) - min(ys)) or 1.0
-    middle = (max(xs) + min(xs)) / 2, (max(ys) + min(ys)) / 2
-
-    def place(x: float, y: float) -> tuple[float, float]:
-        return (50 + SPAN * (x - middle[0]) / width, 50 - SPAN * (y - middle[1]) / width)
-
-    spots = [place(x, y) for x, y in zip(xs, ys, strict=True)]
-    for _ in range(50):
-        for i, j in combinations(range(len(spots)), 2):
-            (x1, y1), (x2, y2) = spots[i], spots[j]
-            apart = math.hypot(x2 - x1, y2 - y1)
-            angle = math.atan2(y2 - y1, x2 - x1) if apart > 1e-6 else float(i + j)
-            step = max(0.0, APART - apart) / 2
-            dx, dy = step * math.cos(angle), step * math.sin(angle)
-            spots[i], spots[j] = (x1 - dx, y1 - dy), (x2 + dx, y2 + dy)
-    return place(0.0, 0.0), spots
-
-
-def _map_caption(s: Summary) -> Html:
-    key = None
-    if s.response is not None:
-        steps = [tag("span", class_=f"step l{i}") for i in range(2 * N_LEVELS + 1)]
-        low, high = f"lower {s.response}", f"higher {s.response}"
-        key = tag("div", tag("span", low), *steps, tag("span", high), class_="key")
-    says = f"Two axes show {percent(s.mapped)} of the differences between topics."
-    rows = [
-        [
-            join([f"{t.number}: ", bdi(t.name)]),
-            percent(t.share),
-            *([] if t.effect is None else [fixed(t.effect, s.decimals)]),
-            *(number(c) for c in t.place),
-        ]
-        for t in s.topics
-    ]
-    heads = ["Topic", "Share", *([] if s.response is None else ["Effect"]), "Across", "Up"]
-    behind = numbers_behind(table("The map in numbers", heads, rows))
-    return tag("figcaption", key, tag("p", says), behind)
-
-
 def documents(s: Summary) -> Html:
     """Each topic's words once more, as text, and the documents that are most of it."""
     classes = looks(s)
@@ -244,7 +107,7 @@ def documents(s: Summary) -> Html:
     folded = [
         tag(
             "details",
-            tag("summary", badge(t.number, classes), bdi(t.name), _effect_note(s, t)),
+            tag("summary", badge(t.number, classes), listed(t.name), _effect_note(s, t)),
             _word_lists(t),
             *(_example(s, e, classes) for e in by[t.number]),
             open=i == 0,
@@ -290,15 +153,12 @@ def _effect_note(s: Summary, t: Topic) -> Html:
 
 
 def _word_lists(t: Topic) -> Html:
-    def listed(words: tuple[Word, ...]) -> Html:
-        return join(x for i, w in enumerate(words) for x in (", " if i else None, bdi(w.text)))
-
     return tag(
         "dl",
         tag("dt", "Most probable"),
-        tag("dd", listed(t.probable)),
+        tag("dd", listed(w.text for w in t.probable)),
         tag("dt", "Most relevant"),
-        tag("dd", listed(t.relevant)),
+        tag("dd", listed(w.text for w in t.relevant)),
         class_="lists",
     )
 
@@ -375,7 +235,8 @@ def box(s: Summary) -> Html:
             tag("button", "Clear", type="button", id="clear", class_="quiet"),
             class_="buttons",
         ),
-        tag("div", id="answer", aria_live="polite"),
+        tag("p", id="prediction", aria_live="polite"),
+        tag("div", id="answer"),
         _colour_choice("try") if s.response is not None else None,
         tag("p", id="read", class_="text", dir="auto"),
     )

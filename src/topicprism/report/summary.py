@@ -106,7 +106,7 @@ def _topics(what: Fitted, share: PerTopic, places: Array) -> tuple[Topic, ...]:
         topics.append(
             Topic(
                 number=i + 1,
-                name=", ".join(what.words[w] for w in relevant[i][:N_NAME].tolist()),
+                name=tuple(what.words[w] for w in relevant[i][:N_NAME].tolist()),
                 share=float(share[i]),
                 effect=float(model.eta[i]) if what.supervised else None,
                 low=low,
