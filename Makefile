@@ -7,8 +7,8 @@ BIN := .venv/bin
 help:  ## print this list
 	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-8s %s\n", $$1, $$2}'
 
-demo: .venv/ready  ## learn 20,000 documents with a known truth; print and draw what came out
-	@$(BIN)/python examples/demo.py
+demo: .venv/ready  ## fit reviews with a known truth: topics, predictions, a page; takes seconds
+	@$(BIN)/python -m topicprism demo --folder results/demo
 
 test: .venv/ready lint types  ## style, types and tests
 	@$(BIN)/python -m pytest

@@ -15,11 +15,14 @@ one dataclass in, one dataclass out::
     inference   topic proportions of new documents        h, y_hat
     evaluation  how good is it
     theory      how hard was it                           Diagnostics
+    report      all of it for a human reader              Summary, one HTML page
 
 ``samplers`` reach the same Model by Gibbs sampling.  ``estimators`` wrap all of it for
-scikit-learn, ``datasets`` draws corpora with a known truth.  Where the documents are
-kept is decided by ``engines``, on what the arithmetic runs by ``backends``.  Neither
-appears in the mathematics.
+scikit-learn, ``texts`` puts raw text in front, ``files`` keeps what was learnt, ``words``
+says which words speak for a topic, ``plots`` draws it all, ``datasets`` draws corpora with
+a known truth.  ``tables`` reads texts and numbers from files, ``cli`` is the command
+``topicprism``.  Where the documents are kept is decided by ``engines``, on what the
+arithmetic runs by ``backends``.  Neither appears in the mathematics.
 """
 
 from topicprism.corpus import Corpus
@@ -33,23 +36,27 @@ from topicprism.estimators import (
     SpectralLDA,
     SpectralSLDA,
 )
+from topicprism.files import FileError, load, save
 from topicprism.inference import Gibbs, Propagation, infer
 from topicprism.model import Model, TooManyTopics
 from topicprism.settings import Settings
 from topicprism.sketching import Basis, Sketch, sketch
 from topicprism.spectral import Solution, decompose, learn
+from topicprism.texts import MissingValuesWarning, TopicPipeline, fit
 
 __version__ = "0.1.0"
 
 __all__ = [
     "Basis",
     "Corpus",
+    "FileError",
     "Gibbs",
     "GibbsSLDA",
     "HybridSLDA",
     "InterruptedWarning",
     "MedLDA",
     "MedLDAClassifier",
+    "MissingValuesWarning",
     "Model",
     "Propagation",
     "Settings",
@@ -59,8 +66,12 @@ __all__ = [
     "SpectralLDA",
     "SpectralSLDA",
     "TooManyTopics",
+    "TopicPipeline",
     "decompose",
+    "fit",
     "infer",
     "learn",
+    "load",
+    "save",
     "sketch",
 ]

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from scipy.optimize import linear_sum_assignment
-from scipy.sparse import csr_array
+from scipy.sparse import csc_array, csr_array
 from scipy.spatial.distance import cdist
 from sklearn.metrics import r2_score
 
-from topicprism._typing import Counts, Doc, DocTopic, Ints
-from topicprism.corpus import cut, take_rows
+from topicprism._typing import Array, Counts, Doc, DocTopic, Ints, Topic
+from topicprism.corpus import check_counts, cut, take_rows
 from topicprism.inference import infer
 from topicprism.model import Model
 
@@ -105,3 +107,46 @@ def halves(counts: Counts, rng: np.random.Generator) -> tuple[Counts, Counts]:
         X.eliminate_zeros()
         hands.append(X)
     return hands[0], hands[1]
+
+
+def npmi(top_word_ids: Iterable[Sequence[int] | Ints], counts: Counts) -> Topic:
+    """Coherence of each topic: mean over pairs of its top words of their NPMI in ``counts``.
+
+    With p the share of documents that have a word, or both::
+
+        NPMI = log(p_ij / (p_i p_j)) / -log(p_ij) = log(p_i p_j) / log(p_ij) - 1
+
+    It is 1 for words that are always together and -1 for words that never are, a word of no
+    document included.  A word of all documents tells nothing of another: 0.  A word given
+    twice counts once; a topic of one word has no pair and gets nan.
+    """
+    X = check_counts(counts)
+    present = csr_array((X.data > 0, X.indices, X.indptr), X.shape).tocsc().astype(np.int64)
+    topics = [_word_ids(ids, X.shape[1]) for ids in top_word_ids]
+    return np.array([_mean_npmi(present[:, ids], X.shape[0]) for ids in topics])
+
+
+def _mean_npmi(present: csc_array[Any], n_documents: int) -> float:
+    """``present`` has a row for each document and a column for each word: 0 or 1."""
+    together: Array = (present.T @ present).toarray() / n_documents
+    i, j = np.triu_indices(len(together), 1)
+    if len(i) == 0:
+        return float("nan")
+    p, each = together[i, j], np.diag(together)
+    value = np.where(p == 1, 0.0, -1.0)
+    known = (p > 0) & (p < 1)
+    apart = np.log(each[i[known]]) + np.log(each[j[known]])
+    value[known] = apart / np.log(p[known]) - 1
+    return float(value.mean())
+
+
+def _word_ids(ids: Sequence[int] | Ints, n_words: int) -> Ints:
+    """Each once; refused unless they are columns."""
+    given = np.asarray(ids)
+    whole = given.ndim == 1 and (given.dtype.kind in "iu" or given.size == 0)
+    if not whole or np.any((given < 0) | (given >= n_words)):
+        raise ValueError(
+            f"got {given.tolist()!r:.60} as the words of a topic, but expected columns from 0 to "
+            f"{n_words - 1}; pass what top_ids gives"
+        )
+    return np.unique(given).astype(np.intp)

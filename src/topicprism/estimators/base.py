@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from joblib import effective_n_jobs
@@ -20,6 +20,7 @@ from topicprism.corpus import check_counts, check_response
 from topicprism.evaluation import pr2
 from topicprism.inference import infer, predict
 from topicprism.model import Model
+from topicprism.notebook import topics_html
 
 
 class Topics(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
@@ -57,6 +58,11 @@ class Topics(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     @property
     def _n_features_out(self) -> int:
         return self.model_.n_topics
+
+    def _html_repr(self) -> str:
+        """What a notebook shows: topics once there are some, scikit-learn's diagram before."""
+        fitted = hasattr(self, "model_")
+        return topics_html(self) if fitted else cast(str, super()._html_repr())
 
     def _counts(self, X: Any, *, reset: bool = False) -> Counts:
         """X as counts; what they must be is for ``check_counts`` to say."""

@@ -34,7 +34,7 @@ except ImportError:  # before scikit-learn 1.9
     progress = None
 
 F = TypeVar("F", bound=Callable[..., Any])
-CallbackSupport: Any = progress.CallbackSupportMixin if progress else object
+CallbackSupport: Any = progress.CallbackSupportMixin if progress else type("Nothing", (), {})
 
 Callback = Callable[[Progress], object]
 PENALTIES = np.logspace(-3, 3, 13)  # of the ridge regression, tried by leaving one out

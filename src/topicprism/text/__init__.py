@@ -131,8 +131,13 @@ class FastCountVectorizer(BaseEstimator):
         if self.vocabulary is not None:
             self._learn(texts, keep=False)
             return self
-        counted = analysis.run(texts, known=None, keep=False)
         before: Statistics | None = getattr(self, "_statistics", None)
+        if before is None and hasattr(self, "_vocabulary"):
+            raise ValueError(
+                "got more documents for a vocabulary without word counts, as it comes from a "
+                "file, but expected one learnt here; fit all documents anew"
+            )
+        counted = analysis.run(texts, known=None, keep=False)
         lexicons = [*([before.lexicon] if before else []), *counted.lexicons]
         n_docs = counted.n_docs + (before.n_docs if before else 0)
         self._statistics: Statistics | None = Statistics(merge(lexicons)[0], n_docs)
@@ -146,6 +151,10 @@ class FastCountVectorizer(BaseEstimator):
         columns = [v.columns] * analysis.n_jobs
         return assemble(counted, columns, len(v.names), self.dtype, analysis.n_jobs)
 
+    def set_output(self, *, transform: object = None) -> FastCountVectorizer:
+        """Counts stay sparse whatever is asked, so that a pipeline can ask it of its topics."""
+        return self
+
     @property
     def vocabulary_(self) -> dict[str, int]:
         return self._current().names
@@ -154,6 +163,12 @@ class FastCountVectorizer(BaseEstimator):
         """The terms, in the order of the columns."""
         names = self._current().names
         return np.array(sorted(names, key=names.__getitem__), dtype=object)
+
+    def restored(self, words: list[str]) -> FastCountVectorizer:
+        """As fitted on documents from which it learnt these words, in this order."""
+        self._analysis()
+        self._statistics, self._vocabulary = None, given(words)
+        return self
 
     def _learn(self, texts: Any, keep: bool) -> csr_array | None:
         """``fit``, and the matrix if it is to be kept."""

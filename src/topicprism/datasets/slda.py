@@ -1,4 +1,4 @@
-"""Corpora drawn from the model, so that the truth is known."""
+"""Word counts and responses drawn from the model."""
 
 from __future__ import annotations
 

@@ -1,0 +1,80 @@
+"""Pictures of the report's page, of a synthetic corpus::
+
+    python docs/make_screenshots.py
+
+writes docs/images/page-light.png, page-dark.png and page-phone.png.  It needs playwright
+(``pip install playwright``) and a Chromium on the PATH.
+"""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+from pathlib import Path
+
+from playwright.sync_api import Browser, sync_playwright
+from sklearn.feature_extraction.text import TfidfVectorizer
+from sklearn.linear_model import RidgeCV
+from sklearn.pipeline import make_pipeline
+
+import topicprism
+from topicprism.datasets import make_reviews
+from topicprism.report import summarise, write_page
+
+IMAGES = Path(__file__).parent / "images"
+N_TRAIN, N_TEST = 8_000, 2_000
+NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
+FLAGS = ["--no-sandbox", "--disable-gpu"]
+TYPED = "The bed was soft and the staff friendly, but the street was loud and the carpet dirty."
+SHOTS = [  # file, width, height, colours, what is at the top
+    ("page-light.png", 1200, 1180, "light", "body"),
+    ("page-dark.png", 1200, 1000, "dark", "#topics"),
+    ("page-phone.png", 390, 844, "light", "#try"),
+]
+
+
+def reviews_page(path: Path) -> None:
+    """Learn topics from most reviews, and show how they do on the others."""
+    texts, stars, _ = make_reviews(N_TRAIN + N_TEST, random_state=0)
+    train, test = slice(N_TRAIN), slice(N_TRAIN, None)
+    pipeline = topicprism.fit(texts[train], stars[train], n_topics=8)
+    ridge = make_pipeline(TfidfVectorizer(), RidgeCV()).fit(texts[train], stars[train])
+    pipeline.info["scores"] = {
+        "topicprism": pipeline.score(texts[test], stars[test]),
+        "TF-IDF + ridge": ridge.score(texts[test], stars[test]),
+        "mean": 0.0,
+    }
+    title = "What moves the stars of a hotel"
+    shown = texts[test], stars[test]
+    write_page(summarise(pipeline, *shown, title=title, response="stars", held_out=True), path)
+
+
+def take(browser: Browser, page_path: Path, folder: Path) -> None:
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, width, height, colours, top in SHOTS:
+        page = browser.new_page(
+            viewport={"width": width, "height": height},
+            color_scheme=colours,
+            reduced_motion="reduce",
+        )
+        page.goto(page_path.as_uri())
+        page.locator("#document").fill(TYPED)
+        page.wait_for_selector("#prediction strong")
+        page.evaluate("document.activeElement.blur()")
+        page.locator(top).evaluate("e => e.scrollIntoView()")
+        page.screenshot(path=folder / name)
+        page.close()
+
+
+def main() -> None:
+    chromium = next(filter(None, map(shutil.which, NAMES)), None)
+    with tempfile.TemporaryDirectory() as scratch, sync_playwright() as playwright:
+        page = Path(scratch) / "page.html"
+        reviews_page(page)
+        browser = playwright.chromium.launch(executable_path=chromium, args=FLAGS)
+        take(browser, page, IMAGES)
+        browser.close()
+
+
+if __name__ == "__main__":
+    main()

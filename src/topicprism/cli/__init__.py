@@ -1,0 +1,99 @@
+"""The command ``topicprism``.
+
+::
+
+    arguments  what can be typed
+    session    where a command reads and writes, and what it says
+    progress   one line on a terminal
+    reading    a table to counts on disk
+    learning   counts to topics, and scores
+    facts      what there is to tell                       dict
+    showing    the same at 80 columns
+    fitting    fit          selecting  select       sketches   sketch, merge
+    using      predict, topics, report              demo       demo
+
+Messages go to standard error, results to standard output or to a file.  The exit status is
+2 for a mistake in the input, with one sentence that says which, and 130 after Ctrl-C.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import warnings
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from topicprism.cli.arguments import UsageError, parser
+from topicprism.cli.demo import demo
+from topicprism.cli.fitting import fit
+from topicprism.cli.progress import Progress
+from topicprism.cli.selecting import select
+from topicprism.cli.session import Session
+from topicprism.cli.sketches import merge, sketch
+from topicprism.cli.using import predict, report, topics
+from topicprism.estimators import ShortDocumentsWarning
+
+COMMANDS: dict[str, Callable[[Session], None]] = {
+    "fit": fit,
+    "predict": predict,
+    "topics": topics,
+    "select": select,
+    "report": report,
+    "sketch": sketch,
+    "merge": merge,
+    "demo": demo,
+}
+MISTAKE, INTERRUPTED, BROKEN_PIPE = 2, 130, 141
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run one command; the exit status is returned."""
+    try:
+        args = parser(COMMANDS).parse_args(argv)
+    except UsageError as error:
+        return _refuse("topicprism", error)
+    except SystemExit as done:  # --help, --version
+        return int(done.code or 0)
+    if hasattr(sys.stdout, "reconfigure"):  # a name that no encoding has is shown all the same
+        sys.stdout.reconfigure(errors="backslashreplace")
+    progress, kept = Progress.on(sys.stderr, args.quiet), list[str]()
+    name = f"topicprism {args.command}"
+    try:
+        with (
+            TemporaryDirectory(prefix="topicprism-", ignore_cleanup_errors=True) as folder,
+            warnings.catch_warnings(record=True) as caught,
+        ):
+            warnings.simplefilter("always")
+            session = Session(args, Path(folder), progress, sys.stdout, sys.stderr, kept)
+            args.run(session)
+            sys.stdout.flush()
+        notes = [str(w.message) for w in caught if w.category is not ShortDocumentsWarning]
+        for note in dict.fromkeys(notes):
+            session.say(f"note: {note}")
+    except BrokenPipeError:
+        _forget_output()
+        return BROKEN_PIPE
+    except (ValueError, OSError, MemoryError) as error:
+        progress.clear()
+        return _refuse(name, error)
+    except KeyboardInterrupt:
+        progress.clear()
+        left = "; ".join(kept) or "nothing was written"
+        print(f"{name}: stopped during {progress.now!r}; {left}", file=sys.stderr)
+        return INTERRUPTED
+    return 0
+
+
+def _refuse(name: str, error: BaseException) -> int:
+    sentence = " ".join(str(error).split()) or type(error).__name__
+    print(f"{name}: {sentence}", file=sys.stderr)
+    return MISTAKE
+
+
+def _forget_output() -> None:
+    """Nobody reads on: what is left in the buffer must not complain when Python ends."""
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, sys.stdout.fileno())
+    os.close(nowhere)

@@ -1,0 +1,336 @@
+"""What can be typed after ``topicprism``."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable
+from functools import partial
+from typing import Any, NoReturn
+
+from topicprism import __version__
+from topicprism.tables import FORMATS, OUTPUTS
+from topicprism.words import ORDERS
+
+EXAMPLES = """\
+examples:
+  topicprism demo
+  topicprism fit reviews.csv
+  topicprism fit 'data/*.parquet' --text review --target stars -o m.tprism
+  topicprism fit reviews.csv --report reviews.html
+  topicprism topics reviews.tprism --words 20
+  topicprism predict reviews.tprism new.csv -o predictions.csv --std
+  zcat reviews.jsonl.gz | topicprism select - --plot selection.png
+  topicprism sketch site_a.csv -o a.tpsketch
+  topicprism sketch site_b.csv --basis a.tpsketch -o b.tpsketch
+  topicprism merge a.tpsketch b.tpsketch -o ab.tpsketch
+  topicprism fit ab.tpsketch
+
+topicprism COMMAND --help lists the options of a command.
+"""
+
+
+class UsageError(ValueError):
+    """A command line that cannot be understood."""
+
+
+class Parser(argparse.ArgumentParser):
+    """Mistakes are one sentence; help is at most 80 columns wide."""
+
+    def __init__(self, *args: Any, **options: Any) -> None:
+        options["formatter_class"] = partial(argparse.RawDescriptionHelpFormatter, width=80)
+        options["allow_abbrev"] = False
+        super().__init__(*args, **options)
+
+    def error(self, message: str) -> NoReturn:
+        raise UsageError(f"{message}; see {self.prog} --help")
+
+
+def parser(commands: dict[str, Callable[..., None]]) -> Parser:
+    top = Parser(
+        prog="topicprism",
+        description="Topics of texts, and how much each moves a number.",
+        epilog=EXAMPLES,
+    )
+    top.add_argument("--version", action="version", version=f"topicprism {__version__}")
+    sub = top.add_subparsers(
+        dest="command", metavar="COMMAND", required=True, parser_class=Parser, title="commands"
+    )
+    for add in (_fit, _predict, _topics, _select, _report, _sketch, _merge, _demo):
+        added = add(sub)
+        name = added.prog.split()[-1]
+        added.set_defaults(run=commands[name])
+        says = added.add_argument_group("messages")
+        says.add_argument("-q", "--quiet", action="store_true", help="errors only")
+    return top
+
+
+# --- one function for each command ------------------------------------------------------
+
+
+def _fit(sub: Any) -> Parser:
+    p: Parser = sub.add_parser("fit", help="learn topics from a table and write a model file")
+    _input(
+        p,
+        "tables to learn from (CSV, TSV, JSON lines, Parquet, compressed too); a quoted "
+        "glob; - for standard input; or one .tpsketch",
+    )
+    p.add_argument(
+        "-o",
+        "--output",
+        metavar="MODEL",
+        help="model file (default: FILE's name with .tprism, in this folder)",
+    )
+    p.add_argument("--report", metavar="PAGE", help="also write this HTML page")
+    p.add_argument(
+        "--held-out",
+        type=_share,
+        default=0.1,
+        metavar="SHARE",
+        help="of the documents, kept back to score on (default: 0.1, at most 5,000)",
+    )
+    _table(p)
+    _counting(p)
+    _learning(p)
+    _json(p)
+    return p
+
+
+def _predict(sub: Any) -> Parser:
+    p: Parser = sub.add_parser("predict", help="predict the number for each row of a table")
+    p.add_argument("model", metavar="MODEL", help="model file made by fit")
+    _input(p, "tables with the texts")
+    p.add_argument(
+        "-o",
+        "--output",
+        metavar="OUT",
+        help="where to (.csv, .tsv, .jsonl, .parquet; default: CSV on standard output)",
+    )
+    p.add_argument("--to", choices=OUTPUTS, help="format of the output, whatever its name")
+    p.add_argument("--std", action="store_true", help="a standard deviation for each prediction")
+    p.add_argument("--proportions", action="store_true", help="the topic proportions of each text")
+    p.add_argument(
+        "--keep",
+        action="append",
+        default=[],
+        metavar="COLUMN",
+        help="copy this column of the input too; may be repeated",
+    )
+    _table(p, target=False)
+    return p
+
+
+def _topics(sub: Any) -> Parser:
+    p: Parser = sub.add_parser("topics", help="print the topics of a model")
+    p.add_argument("model", metavar="MODEL", help="model file made by fit")
+    p.add_argument("--words", type=_count, default=15, metavar="N", help="of each (default: 15)")
+    p.add_argument(
+        "--by", choices=ORDERS, default=ORDERS[0], help=f"which words (default: {ORDERS[0]})"
+    )
+    _json(p)
+    return p
+
+
+def _select(sub: Any) -> Parser:
+    p: Parser = sub.add_parser("select", help="show how many topics a table supports, and why")
+    _input(p, "tables, or one .tpsketch")
+    p.add_argument("--plot", metavar="PICTURE", help="also draw it (.png, .svg, .pdf)")
+    _table(p)
+    _counting(p)
+    _learning(p)
+    _json(p)
+    return p
+
+
+def _report(sub: Any) -> Parser:
+    p: Parser = sub.add_parser("report", help="write one HTML page about a model")
+    p.add_argument("model", metavar="MODEL", help="model file made by fit")
+    _input(p, "tables with documents to show and score (optional)", nargs="*")
+    p.add_argument("-o", "--output", required=True, metavar="PAGE", help="the page to write")
+    p.add_argument("--title", help="heading of the page")
+    _table(p)
+    _json(p)
+    return p
+
+
+def _sketch(sub: Any) -> Parser:
+    p: Parser = sub.add_parser(
+        "sketch", help="write the moments of a table: sums only, no document"
+    )
+    _input(p, "tables to take moments of")
+    p.add_argument("-o", "--output", required=True, metavar="SKETCH", help="a .tpsketch file")
+    p.add_argument(
+        "--basis",
+        metavar="SKETCH",
+        help="count and project as this sketch does, so that both can be merged; "
+        "options about words and coordinates come from it",
+    )
+    p.add_argument(
+        "--coordinates",
+        type=_count,
+        default=48,
+        metavar="N",
+        help="of the sketch: room for so many topics at most (default: 48)",
+    )
+    p.add_argument("--jobs", type=int, default=-1, metavar="N", help="threads (default: all cores)")
+    p.add_argument("--seed", type=_seed, default=0, help="of everything random (default: 0)")
+    _table(p)
+    _counting(p)
+    _json(p)
+    return p
+
+
+def _merge(sub: Any) -> Parser:
+    p: Parser = sub.add_parser("merge", help="add up sketches made over one basis")
+    p.add_argument("sketches", nargs="+", metavar="SKETCH", help="two or more .tpsketch files")
+    p.add_argument("-o", "--output", required=True, metavar="SKETCH", help="a .tpsketch file")
+    _json(p)
+    return p
+
+
+def _demo(sub: Any) -> Parser:
+    p: Parser = sub.add_parser(
+        "demo", help="reviews with a known truth: fit, topics, predictions, page"
+    )
+    p.add_argument(
+        "--folder", default="topicprism-demo", help="where to write (default: topicprism-demo)"
+    )
+    p.add_argument(
+        "--documents",
+        type=_count,
+        default=5_000,
+        metavar="N",
+        help="reviews to draw (default: 5000)",
+    )
+    p.add_argument("--seed", type=_seed, default=0, help="of everything random (default: 0)")
+    return p
+
+
+# --- groups of options ------------------------------------------------------------------
+
+
+def _input(p: Parser, about: str, nargs: str = "+") -> None:
+    p.add_argument("files", nargs=nargs, metavar="FILE", help=about)
+
+
+def _table(p: Parser, target: bool = True) -> None:
+    g = p.add_argument_group("the table")
+    g.add_argument("--text", metavar="COLUMN", help="the texts (default: the one text-like column)")
+    if target:
+        g.add_argument(
+            "--target", metavar="COLUMN", help="the numbers (default: the one number-like column)"
+        )
+    g.add_argument("--format", choices=FORMATS, help="whatever the name says")
+    g.add_argument("--delimiter", type=_character, metavar="C", help="of CSV (default: found out)")
+    g.add_argument("--encoding", help="of the text (default: UTF-8, or as its mark says)")
+    g.add_argument("--no-quotes", action="store_true", help="quotes in CSV are like any character")
+    g.add_argument("--skip-damaged", action="store_true", help="leave out rows that cannot be read")
+
+
+def _counting(p: Parser) -> None:
+    g = p.add_argument_group("words")
+    g.add_argument(
+        "--max-words",
+        type=_count,
+        default=10_000,
+        metavar="N",
+        help="the vocabulary, at most (default: 10000)",
+    )
+    g.add_argument(
+        "--min-df",
+        type=_df,
+        default=5,
+        metavar="N",
+        help="documents a word must be in, or their share (default: 5)",
+    )
+    g.add_argument(
+        "--max-df",
+        type=_df,
+        default=0.5,
+        metavar="N",
+        help="documents a word may be in, or their share (default: 0.5)",
+    )
+    g.add_argument(
+        "--stop-words",
+        default="english",
+        metavar="WHICH",
+        help="english, none, or a file of one word a line (default: english)",
+    )
+    g.add_argument(
+        "--ngrams",
+        type=_count,
+        default=1,
+        metavar="N",
+        help="count also runs of up to N words (default: 1)",
+    )
+    g.add_argument("--keep-case", action="store_true", help="do not lower-case")
+
+
+def _learning(p: Parser) -> None:
+    g = p.add_argument_group("learning; what is not given is chosen from the data")
+    g.add_argument("--topics", type=_count, metavar="K", help="number of topics")
+    g.add_argument(
+        "--alpha0",
+        type=float,
+        metavar="A",
+        help="small for texts of one topic each, large for mixtures",
+    )
+    g.add_argument("--noise-variance", type=float, metavar="V", help="of the response")
+    g.add_argument(
+        "--method",
+        choices=("joint", "two-stage"),
+        help="whether the numbers help to find the topics (default: joint)",
+    )
+    g.add_argument(
+        "--whitening",
+        choices=("auto", "exact", "matrix-free", "nystrom"),
+        help="how the second moment is factored",
+    )
+    g.add_argument("--restarts", type=_count, metavar="N", help="of the power method")
+    g.add_argument("--iterations", type=_count, metavar="N", help="of the power method, at most")
+    g.add_argument("--jobs", type=int, default=-1, metavar="N", help="threads (default: all cores)")
+    g.add_argument("--seed", type=_seed, default=0, help="of everything random (default: 0)")
+
+
+def _json(p: Parser) -> None:
+    p.add_argument("--json", action="store_true", help="print one JSON object instead of text")
+
+
+# --- values -----------------------------------------------------------------------------
+
+
+def _count(text: str) -> int:
+    if not text.isdecimal() or int(text) < 1:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number from 1 up")
+    return int(text)
+
+
+def _seed(text: str) -> int:
+    return 0 if text == "0" else _count(text)
+
+
+def _df(text: str) -> float:
+    """Documents if whole, else a share."""
+    try:
+        value = int(text) if text.isdecimal() else float(text)
+    except ValueError:
+        value = -1
+    if not value >= 0 or (isinstance(value, float) and value > 1):
+        raise argparse.ArgumentTypeError(f"{text!r} is neither a whole number nor a share up to 1")
+    return value
+
+
+def _share(text: str) -> float:
+    try:
+        value = float(text)
+    except ValueError:
+        value = -1
+    if not 0 <= value <= 0.9:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a share from 0 to 0.9")
+    return value
+
+
+def _character(text: str) -> str:
+    text = {"\\t": "\t", "tab": "\t"}.get(text, text)
+    if len(text) != 1 or text in '"\r\n':
+        raise argparse.ArgumentTypeError(f"{text!r} is not one character")
+    return text

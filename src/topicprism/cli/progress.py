@@ -1,0 +1,44 @@
+"""One line on a terminal that says what is being done and how far it is."""
+
+from __future__ import annotations
+
+import time
+from typing import Self, TextIO
+
+WIDTH, BAR = 79, 24
+OFTEN = 0.1  # seconds between two looks of the line
+
+
+class Progress:
+    """What is being done is in ``now`` whether it is shown or not."""
+
+    def __init__(self, stream: TextIO, shown: bool) -> None:
+        self.now = "starting"
+        self._stream = stream
+        self._shown = shown
+        self._last = 0.0
+
+    @classmethod
+    def on(cls, stream: TextIO, quiet: bool) -> Self:
+        return cls(stream, shown=not quiet and stream.isatty())
+
+    def stage(self, now: str) -> None:
+        self.now, self._last = now, 0.0
+        self.at(None)
+
+    def at(self, share: float | None, note: str = "") -> None:
+        """Show that ``share`` of the stage is done; None if that cannot be told."""
+        if not self._shown or time.monotonic() - self._last < OFTEN:
+            return
+        self._last = time.monotonic()
+        full = round(BAR * min(share or 0.0, 1.0))
+        bar = "" if share is None else f"[{'#' * full}{'.' * (BAR - full)}] {share:4.0%}"
+        self._write(f"{self.now:22} {bar:31} {note}"[:WIDTH].rstrip())
+
+    def clear(self) -> None:
+        if self._shown:
+            self._write("")
+
+    def _write(self, line: str) -> None:
+        self._stream.write(f"\r{line:{WIDTH}}\r{line}")
+        self._stream.flush()

@@ -1,0 +1,90 @@
+"""Facts as text that fits in 80 columns."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from textwrap import wrap
+from typing import Any
+
+from topicprism.cli.learning import OURS
+
+WIDTH = 80
+BAR = 40
+
+
+def fit_lines(facts: dict[str, Any]) -> Iterator[str]:
+    """What a fit ends with."""
+    yield from documents(facts)
+    yield ""
+    yield from chosen(facts["chosen"])
+    yield ""
+    yield from topic_table(facts["topics"], facts["target"] or "response", lines=1)
+    yield ""
+    yield from scores(facts)
+
+
+def documents(facts: dict[str, Any]) -> Iterator[str]:
+    held, out = facts["n_held_out"] or 0, facts["n_left_out"] or {}
+    kept = f", {held:,} held out to score on" if held else ""
+    yield from paragraph("documents", f"{facts['n_documents']:,} learnt from{kept}")
+    if out:
+        said = ", ".join(f"{n:,} {why}" for why, n in out.items())
+        yield from paragraph("left out", f"{sum(out.values()):,}: {said}")
+    yield from paragraph("words", f"{facts['n_words']:,}")
+
+
+def chosen(choices: dict[str, dict[str, Any]]) -> Iterator[str]:
+    for name, choice in choices.items():
+        reason = f"  {choice['reason']}" if choice["reason"] else ""
+        yield from paragraph(
+            name, f"{choice['value']:<6.4g}{reason}".rstrip(), 19 if reason else 11
+        )
+
+
+def paragraph(name: str, text: str, indent: int = 11) -> Iterator[str]:
+    yield from wrap(f"{name:10} {text}", WIDTH, subsequent_indent=" " * indent)
+
+
+def topic_table(topics: list[dict[str, Any]], response: str, lines: int | None) -> Iterator[str]:
+    """A line for each topic, or as many as its words take."""
+    spread = [t["coefficient"] for t in topics]
+    places = decimals(max(spread) - min(spread) or abs(spread[0]))
+    has_std = topics[0]["std"] is not None
+    yield f"{response[:9]:>9}" + ("     +-" if has_std else "") + "  share  words"
+    for topic in topics:
+        std = f" {topic['std']:6.{places}f}" if has_std else ""
+        share = f"{topic['share']:.0%}" if topic["share"] >= 0.005 else "<1%"
+        start = f"{topic['coefficient']:9.{places}f}{std}  {share:>5}  "
+        rows = wrap(" ".join(topic["words"]), WIDTH - len(start))
+        for i, row in enumerate(rows[:lines]):
+            yield (start if i == 0 else " " * len(start)) + row
+
+
+def decimals(size: float) -> int:
+    """As many as tell numbers apart that differ by some hundredths of ``size``."""
+    return min(max(2 - math.floor(math.log10(size)), 0), 9) if size > 0 else 2
+
+
+def scores(facts: dict[str, Any]) -> Iterator[str]:
+    if not facts["scores"]:
+        yield "no score: too few documents, or --held-out 0"
+        return
+    yield f"predictive R2 on the {facts['n_held_out']:,} documents held out (1 is perfect)"
+    for name, value in facts["scores"].items():
+        bar = "#" * round(BAR * min(max(value, 0.0), 1.0))
+        yield f"  {name:16} {value:7.3f}  {bar}".rstrip()
+    if facts["n_baseline"] < facts["n_documents"]:
+        yield f"  (ridge learnt from {facts['n_baseline']:,} documents, to keep memory small)"
+    if facts["scores"][OURS] < 0.02:
+        yield "  the words tell next to nothing about the number: do not trust the effects"
+
+
+def bars(values: list[float], labels: list[str], marks: list[bool] | None = None) -> Iterator[str]:
+    """Values as bars, one a line; marked ones have a star."""
+    top = max(map(abs, values), default=0) or 1
+    width = max(map(len, labels), default=0)
+    room = min(BAR, WIDTH - width - 15)
+    for value, label, mark in zip(values, labels, marks or [False] * len(values), strict=True):
+        bar = "#" * round(room * max(value, 0) / top)
+        yield f"{'*' if mark else ' '} {label:>{width}} {value:9.4g}  {bar}".rstrip()

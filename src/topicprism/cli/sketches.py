@@ -1,0 +1,87 @@
+"""``topicprism sketch`` and ``topicprism merge``: moments travel, documents stay."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import fields
+from functools import reduce
+from operator import add
+from typing import Any
+
+import numpy as np
+from joblib import effective_n_jobs
+
+from topicprism.cli.fitting import vectorizer
+from topicprism.cli.learning import Watched
+from topicprism.cli.reading import Reading, Seen
+from topicprism.cli.session import SKETCH, Session, load_sketch, output_path
+from topicprism.files import TextSketch, save
+from topicprism.sketching import Sketch, moments_over  # fmt: skip
+from topicprism.sketching import sketch as sketched
+from topicprism.tables import TableError
+
+
+def sketch(session: Session) -> None:
+    args = session.args
+    basis = load_sketch(args.basis) if args.basis else None
+    path = output_path(args.output, [*args.files, *([args.basis] if basis else [])], SKETCH)
+    table = session.table()
+    columns = table.choose(args.text, args.target)
+    counts = vectorizer(args) if basis is None else basis.counts
+    assert counts is not None  # load_sketch has looked
+    reading = Reading(table, columns, counts, session.progress, known=basis is not None)
+    seen = reading.learn_words()
+    nobody = np.empty(0, int), np.empty(0, int)
+    threads = effective_n_jobs(args.jobs)
+    counted = reading.count(seen, nobody, session.folder / "shards", threads)
+    session.progress.stage("taking moments")
+    docs = Watched(counted.docs, session.progress)
+    if basis is None:
+        rank = min(args.coordinates, docs.n_words)
+        found = sketched(docs, rank, np.random.default_rng(args.seed))
+    else:
+        found = moments_over(docs, basis.basis)
+    info = _info(seen, columns)
+    whole = TextSketch(**{f.name: getattr(found, f.name) for f in fields(Sketch)}, counts=counts,
+                       info=info)  # fmt: skip
+    save(whole, path)
+    facts = {"sketch": str(path), **_size(whole), **info}
+    session.show(facts, _lines(facts, seen.left_out))
+
+
+def _info(seen: Seen, columns: tuple[str, str]) -> dict[str, Any]:
+    return {
+        "text": columns[0],
+        "target": columns[1],
+        "n_rows": seen.n_rows,
+        "n_documents": seen.n_documents,
+        "n_left_out": dict(seen.left_out),
+        "response": seen.response,
+    }
+
+
+def _size(s: TextSketch) -> dict[str, Any]:
+    n_words, width = s.basis.B.shape
+    return {"n_used": s.n, "n_words": int(n_words), "n_coordinates": int(width)}
+
+
+def _lines(facts: dict[str, Any], left_out: dict[str, int]) -> Iterator[str]:
+    yield (
+        f"{facts['sketch']}: moments of {facts['n_used']:,} documents over {facts['n_words']:,} "
+        f"words in {facts['n_coordinates']} coordinates"
+    )
+    for why, n in left_out.items():
+        yield f"  left out: {n:,} {why}"
+    yield f"next: topicprism fit {facts['sketch']}, or merge it with others over its basis"
+
+
+def merge(session: Session) -> None:
+    args = session.args
+    path = output_path(args.output, args.sketches, SKETCH)
+    if len(args.sketches) < 2:
+        raise TableError("got 1 sketch, but two or more were expected; name the others too")
+    session.progress.stage("merging")
+    merged = reduce(add, map(load_sketch, args.sketches))
+    save(merged, path)
+    facts = {"sketch": str(path), **_size(merged), "merged": len(args.sketches)}
+    session.show(facts, _lines(facts, {}))

@@ -1,0 +1,233 @@
+"""Arrays and JSON in one file that is checked from end to end before it is believed.
+
+=========  =====================================================================
+bytes      meaning
+=========  =====================================================================
+8          ``MAGIC``
+4, 4       version of the format, length of the header
+8          length of the whole file
+...        header: JSON, ``{"library": version, "arrays": [...], "body": ...}``
+...        the arrays, in order, each at the next multiple of 64
+32         BLAKE2b of everything before
+=========  =====================================================================
+
+Numbers are little-endian.  An array is declared as ``[type, order, *shape]`` and lies where
+the ones before it end: there are no offsets, names or paths to get wrong.  Every byte is
+determined by what it stands for (JSON has one spelling, gaps are zeros), so that what does
+not read back as it was written is refused.  Beginning and end stay as they are in all
+versions.  Nothing in a file is ever run.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import secrets
+from contextlib import suppress
+from dataclasses import dataclass
+from hashlib import blake2b
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+MAGIC = b"\x8dtprism\n"
+FORMAT = 1
+START, DIGEST = 24, 32
+ALIGNMENT = 64
+LONGEST_HEADER = 1 << 26
+LARGEST_FILE = 1 << 36
+DEEPEST = 64
+TYPES = ("<f8", "<f4", "<i8", "<i4", "<i2", "|i1", "<u8", "<u4", "<u2", "|u1", "|b1")
+
+
+class FileError(ValueError):
+    """A file that cannot be read, or a thing that cannot be written."""
+
+
+@dataclass(frozen=True)
+class Contents:
+    """What a file holds."""
+
+    body: Any  # of JSON
+    arrays: list[NDArray[Any]]
+    library: str  # version that wrote it
+
+
+# --- writing --------------------------------------------------------------------------
+
+
+def pack(contents: Contents) -> bytes:
+    """The bytes of a file."""
+    plain = [_little_endian(a) for a in contents.arrays]
+    header = _spell(
+        {
+            "library": contents.library,
+            "arrays": [[a.dtype.str, _order(a), *a.shape] for a in plain],
+            "body": contents.body,
+        }
+    )
+    if len(header) > LONGEST_HEADER:
+        raise FileError(
+            f"the description is {len(header)} bytes long, but at most {LONGEST_HEADER} were "
+            "expected; shorten the list of stop words or the info"
+        )
+    parts, size = [header], START + len(header)
+    for a in plain:
+        gap = -size % ALIGNMENT
+        parts += [bytes(gap), a.tobytes(order="A")]
+        size += gap + a.nbytes
+    total = size + DIGEST
+    start = MAGIC + FORMAT.to_bytes(4, "little") + len(header).to_bytes(4, "little")
+    data = b"".join([start, total.to_bytes(8, "little"), *parts])
+    return data + blake2b(data, digest_size=DIGEST).digest()
+
+
+def write(path: Path, data: bytes) -> None:
+    """To a temporary name first: a file of the right name is a whole one."""
+    unfinished = path.with_name(f".{path.name}.{secrets.token_hex(4)}.unfinished")
+    try:
+        with unfinished.open("xb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+        unfinished.replace(path)
+    finally:
+        unfinished.unlink(missing_ok=True)
+    with suppress(OSError):  # not all systems open folders
+        folder = os.open(path.parent, os.O_RDONLY)
+        try:
+            os.fsync(folder)
+        finally:
+            os.close(folder)
+
+
+def _spell(value: Any) -> bytes:
+    """The one way to write this JSON."""
+    return json.dumps(value, allow_nan=False, separators=(",", ":")).encode()
+
+
+def _order(a: NDArray[Any]) -> str:
+    return "C" if a.flags.c_contiguous else "F"
+
+
+def _little_endian(a: NDArray[Any]) -> NDArray[Any]:
+    little = a.astype(a.dtype.newbyteorder("<"), order="A", copy=False)
+    if little.dtype.str not in TYPES:
+        raise FileError(
+            f"got an array of type {a.dtype}, but a file holds plain numbers; convert it first"
+        )
+    return little if little.flags.forc else np.ascontiguousarray(little)
+
+
+# --- reading --------------------------------------------------------------------------
+
+
+def read(path: Path) -> bytes:
+    """All of a file, if it is one of ours and whole."""
+    with path.open("rb") as file:
+        size = os.fstat(file.fileno()).st_size
+        start = file.read(START)
+        if start[: len(MAGIC)] != MAGIC:
+            raise FileError(
+                f"it begins with {start[:8]!r}, but a topicprism file was expected; give a "
+                ".tprism or .tpsketch file"
+            )
+        declared = int.from_bytes(start[16:24], "little")
+        if len(start) < START or size < declared:
+            raise FileError(
+                f"it has {size} bytes, but {declared or 'more'} were expected: it is cut off; copy "
+                "or write it again"
+            )
+        if size > LARGEST_FILE:
+            raise FileError(f"it has {size} bytes, but at most {LARGEST_FILE} were expected")
+        return start + file.read(size - START)
+
+
+def unpack(data: bytes) -> Contents:
+    """What the bytes of a file hold; nothing is believed before its checksum is."""
+    end = len(data) - DIGEST
+    good = end >= START and int.from_bytes(data[16:24], "little") == len(data)
+    if not good or blake2b(memoryview(data)[:end], digest_size=DIGEST).digest() != data[end:]:
+        raise FileError(
+            "its checksum is not that of its contents: it is damaged; copy or write it again"
+        )
+    version = int.from_bytes(data[8:12], "little")
+    if version != FORMAT:
+        raise FileError(
+            f"it is of format {version}, but this version of topicprism reads format {FORMAT}; "
+            "update topicprism"
+        )
+    length = int.from_bytes(data[12:16], "little")
+    if length > min(LONGEST_HEADER, end - START):
+        raise wrong(f"its header has {length} bytes")
+    header = _parse(data[START : START + length])
+    match header:
+        case {"library": str(library), "arrays": list(declared), "body": body} if len(header) == 3:
+            arrays = _cut(memoryview(data)[:end], START + length, declared)
+            return Contents(body, arrays, library)
+    raise wrong("its header has other fields than expected")
+
+
+def wrong(what: str) -> FileError:
+    """For a file whose checksum is right."""
+    return FileError(
+        f"{what}, which this version of topicprism does not know; update topicprism, or write the "
+        "file again"
+    )
+
+
+def _parse(raw: bytes) -> Any:
+    try:
+        value = json.loads(raw)
+        _check_depth(value)
+        if _spell(value) == raw:
+            return value
+    except (ValueError, RecursionError) as error:
+        raise wrong(f"its header is not sound JSON ({error!s:.60})") from None
+    raise wrong("its header is spelt in another way")
+
+
+def _check_depth(value: Any) -> None:
+    level = [value]
+    for _ in range(DEEPEST):
+        inner = [list(v.values()) if isinstance(v, dict) else v for v in level]
+        level = [x for v in inner if isinstance(v, list) for x in v]
+        if not level:
+            return
+    raise ValueError(f"more than {DEEPEST} levels deep")
+
+
+def _cut(data: memoryview, at: int, declared: list[Any]) -> list[NDArray[Any]]:
+    """The arrays, once all that is declared about them adds up to what is there."""
+    places = []
+    for one in declared:
+        kind, order, shape, size = _declaration(one)
+        start = at + -at % ALIGNMENT
+        places.append((kind, order, shape, start))
+        if any(data[at:start]) or start + size > len(data):
+            raise wrong(f"array {len(places) - 1} is not where it should be")
+        at = start + size
+    if at != len(data):
+        raise wrong(f"its arrays end at byte {at} of {len(data)}")
+    return [_array(data, *place) for place in places]
+
+
+def _declaration(one: Any) -> tuple[str, str, list[int], int]:
+    match one:
+        case [str(kind), str(order), *shape] if kind in TYPES and order in ("C", "F"):
+            if len(shape) <= 4 and all(type(n) is int and 0 <= n < 2**40 for n in shape):
+                return kind, order, shape, math.prod(shape) * np.dtype(kind).itemsize
+    raise wrong(f"it declares an array as {one!r:.60}")
+
+
+def _array(data: memoryview, kind: str, order: Any, shape: list[int], start: int) -> NDArray[Any]:
+    flat = np.frombuffer(data, kind, math.prod(shape), start)
+    if kind == "|b1" and np.any(flat.view(np.uint8) > 1):
+        raise wrong("a truth value is neither 0 nor 1")
+    array = flat.reshape(shape, order=order).astype(np.dtype(kind).newbyteorder("="), order="A")
+    if _order(array) != order:
+        raise wrong(f"an array of shape {tuple(shape)} is in order {order}")
+    return array

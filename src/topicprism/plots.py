@@ -1,0 +1,336 @@
+"""Pictures of what was learnt, by matplotlib (``pip install 'topicprism[plot]'``).
+
+Each function takes a fitted pipeline, or a fitted estimator and its words, and returns what
+it drew on; the caller saves or shows it.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from sklearn.pipeline import Pipeline
+from sklearn.utils.validation import check_is_fitted
+
+from topicprism._typing import Ints
+from topicprism.effects import Effects, effects, percent
+from topicprism.words import WEIGHT, top_ids, top_words
+
+BELOW, ABOVE, GREY = "#b5541c", "#1f6fad", "#767676"
+LONGEST_WORD, LONGEST_LABEL = 24, 70
+TINY = 1e-12  # probability of a word that a topic never says, where there must be one
+
+
+def plot_effects(
+    fitted: Any,
+    words: Any = None,
+    *,
+    n_words: int = 6,
+    by: str = "relevance",
+    weight: float = WEIGHT,
+    label: Any = None,
+    ax: Any = None,
+) -> Any:
+    """What each topic does to the response: a dot with its interval of 95 %, if that is known.
+
+    Parameters
+    ----------
+    fitted : pipeline or estimator
+        Fitted, with a response.
+    words : sequence of str or None, default=None
+        The vocabulary, for an estimator; a pipeline knows its own.
+    n_words, by, weight
+        Words shown for each topic, as in :func:`topicprism.words.top_words`.
+    label : object, default=None
+        The class to look at, for a classifier; the last by default.
+    ax : matplotlib Axes or None, default=None
+        Where to draw; by default on a new figure as high as the topics need.
+
+    Returns
+    -------
+    matplotlib Axes
+    """
+    shown = _effects(fitted, words, label)
+    if shown.coef is None:
+        raise ValueError(
+            f"got a {type(_topics(fitted)).__name__}, which has no coefficients, but expected an "
+            "estimator with a response; use plot_topics"
+        )
+    k, order = shown.model.n_topics, shown.order
+    ax = _axes((9, 1.1 + 0.36 * k)) if ax is None else ax
+    coef, y = shown.coef[order], np.arange(k)
+    colours = np.where(coef < shown.average, BELOW, ABOVE)
+    if shown.interval is not None:
+        low, high = (end[order] for end in shown.interval)
+        ax.hlines(y, low, high, colors=colours, lw=2.2, alpha=0.45)
+    ax.scatter(coef, y, s=30 + 120 * shown.share[order], c=colours, zorder=3)
+    ax.axvline(shown.average, color=GREY, lw=1, ls=(0, (4, 3)), zorder=0)
+    ax.annotate(
+        "average", (shown.average, 1), (0, 3), xycoords=("data", "axes fraction"), color=GREY,
+        textcoords="offset points", ha="center", va="bottom", fontsize="small",
+    )  # fmt: skip
+    said = top_words(shown.model, shown.words, n_words, by, weight)
+    ax.set_yticks(y, [_listed(said[i]) for i in order])
+    ax.set(xlabel=_plain(shown.response) + " of a document that is all of one topic")
+    ax.set_ylim(-0.7, k - 0.3)
+    _shares(ax, shown, order)
+    return _bare(ax, left=False)
+
+
+def plot_topics(
+    fitted: Any,
+    words: Any = None,
+    *,
+    n_words: int = 10,
+    by: str = "relevance",
+    weight: float = WEIGHT,
+    label: Any = None,
+    n_columns: int = 4,
+) -> Any:
+    """The words of each topic in a panel of its own; bars are their probabilities.
+
+    Parameters
+    ----------
+    fitted, words, n_words, by, weight, label
+        As in :func:`plot_effects`; a response is not needed.
+    n_columns : int, default=4
+        Panels side by side.
+
+    Returns
+    -------
+    matplotlib Figure
+    """
+    shown = _effects(fitted, words, label)
+    k = shown.model.n_topics
+    n_columns = min(max(n_columns, 1), k)
+    n_rows = -(-k // n_columns)
+    size = (2.6 * n_columns, 0.55 + (0.65 + 0.19 * n_words) * n_rows)
+    figure, panels = _pyplot().subplots(
+        n_rows, n_columns, figsize=size, squeeze=False, layout="constrained"
+    )
+    ids = top_ids(shown.model, n_words, by, weight)
+    for ax, i in zip(panels.flat, shown.order, strict=False):
+        p = shown.model.mu[ids[i], i]
+        ax.barh(np.arange(len(p)), p, color=_colour(shown, int(i)), alpha=0.75, height=0.72)
+        ax.set_yticks(np.arange(len(p)), [_plain(shown.words[w]) for w in ids[i]], fontsize="small")
+        ax.set_ylim(n_words - 0.4, -0.6)
+        ax.set_title(_caption(shown, int(i)), fontsize="medium", loc="left")
+        ax.xaxis.set_major_formatter(lambda x, _: f"{x:.3g}")
+        ax.locator_params(axis="x", nbins=3)
+        ax.tick_params(axis="x", labelsize="x-small")
+        _bare(ax, left=False)
+    for ax in panels.flat[k:]:
+        ax.set_visible(False)
+    below = "bars: probability of the word in the topic"
+    if shown.coef is not None:
+        below += f"; titles: {_plain(shown.response)} of a document that is all of the topic"
+    figure.supxlabel(below, fontsize="small", color=GREY)
+    return figure
+
+
+def plot_spectrum(fitted: Any, *, ax: Any = None) -> Any:
+    """Eigenvalues of the second moment: those that topics took, and where chance begins.
+
+    Parameters
+    ----------
+    fitted : pipeline or estimator
+        A fitted spectral one.
+    ax : matplotlib Axes or None, default=None
+        Where to draw.
+
+    Returns
+    -------
+    matplotlib Axes
+    """
+    topics = _topics(fitted)
+    selection = getattr(topics, "selection_", None)
+    values = getattr(selection or topics, "spectrum" if selection else "spectrum_", None)
+    if values is None:
+        raise ValueError(
+            f"got a {type(topics).__name__}, which has no spectrum, but expected a SpectralSLDA "
+            "or a SpectralLDA; fit one of these"
+        )
+    ax = _axes((7, 4)) if ax is None else ax
+    k, rank = topics.model_.n_topics, np.arange(1, len(values) + 1)
+    used = rank <= k
+    ax.plot(rank[used], values[used], "o", color=ABOVE, ms=6, label=f"{k} topics")
+    if not used.all():
+        ax.plot(rank[~used], values[~used], "o", mfc="none", color=GREY, ms=6, label="not used")
+    threshold = getattr(selection, "threshold", None)
+    if threshold is not None:
+        ax.axhline(threshold, color=BELOW, lw=1.2, ls=(0, (4, 3)), label="below this, chance")
+    if (values > 0).all():
+        ax.set_yscale("log")
+    ax.locator_params(axis="x", integer=True)
+    ax.set(xlabel="rank", ylabel="eigenvalue of the second moment")
+    ax.legend(frameon=False)
+    return _bare(ax)
+
+
+def plot_selection(fitted: Any, *, ax: Any = None) -> Any:
+    """How well each number of topics tried predicted documents held out; the chosen one marked.
+
+    Parameters
+    ----------
+    fitted : pipeline or estimator
+        Fitted with ``n_topics="auto"``.
+    ax : matplotlib Axes or None, default=None
+        Where to draw.
+
+    Returns
+    -------
+    matplotlib Axes
+    """
+    topics = _topics(fitted)
+    selection: Any = getattr(topics, "selection_", None)
+    trials = [t for t in getattr(selection, "trials", ()) if np.isfinite(t.pr2)]
+    if not trials:
+        raise ValueError(
+            f"got a {type(topics).__name__} whose number of topics was given, but expected one "
+            'that chose it; fit with n_topics="auto"'
+        )
+    ax = _axes((7, 4)) if ax is None else ax
+    priors = sorted({t.alpha0 for t in trials})
+    shades = _pyplot().get_cmap("viridis")(np.linspace(0.15, 0.75, len(priors)))
+    for i, (alpha0, shade) in enumerate(zip(priors, shades, strict=True)):
+        line = sorted((t for t in trials if t.alpha0 == alpha0), key=lambda t: t.n_topics)
+        k, pr2, std = np.array([(t.n_topics, t.pr2, t.pr2_std or 0) for t in line], float).T
+        name = f"alpha0 = {alpha0:.3g}"
+        colour = ABOVE if len(priors) == 1 else shade
+        k += 0.12 * (i - (len(priors) - 1) / 2)  # so that intervals stand side by side
+        ax.errorbar(k, pr2, std, fmt="o-", color=colour, ms=5, lw=1.4, capsize=2.5, label=name)
+    ax.axvline(selection.n_topics, color=GREY, lw=1, ls=(0, (4, 3)), zorder=0)
+    ax.annotate(
+        f"chosen: {selection.n_topics}", (selection.n_topics, 1), (0, 3), ha="center", va="bottom",
+        xycoords=("data", "axes fraction"), textcoords="offset points", color=GREY,
+        fontsize="small",
+    )  # fmt: skip
+    ax.locator_params(axis="x", integer=True)
+    ax.set(xlabel="number of topics", ylabel="predictive R² on documents held out")
+    if len(priors) > 1:
+        ax.legend(frameon=False)
+    return _bare(ax)
+
+
+def to_pyldavis(fitted: Any, X: Any, words: Any = None) -> dict[str, Any]:
+    """What ``pyLDAvis.prepare`` takes, as ``pyLDAvis.prepare(**to_pyldavis(pipeline, texts))``.
+
+    Words that these documents never use and documents without words are left out, and no
+    probability is exactly zero: pyLDAvis divides by the one and takes logarithms of the other.
+
+    Parameters
+    ----------
+    fitted : pipeline or estimator
+    X : texts for a pipeline, counts for an estimator
+        The documents to show.
+    words : sequence of str or None, default=None
+        The vocabulary, for an estimator.
+
+    Returns
+    -------
+    dict
+        ``topic_term_dists``, ``doc_topic_dists``, ``doc_lengths``, ``vocab`` and
+        ``term_frequency``.
+    """
+    topics = _topics(fitted)
+    counts = topics._counts(fitted[:-1].transform(X) if isinstance(fitted, Pipeline) else X)
+    shown = _effects(fitted, words, None)
+    lengths, frequency = (np.asarray(counts.sum(axis=axis)).ravel() for axis in (1, 0))
+    documents, used = np.flatnonzero(lengths), np.flatnonzero(frequency)
+    if len(documents) == 0:
+        raise ValueError(
+            f"none of {len(lengths)} documents has a word of the vocabulary, but at least one "
+            "was expected; pass texts or counts like those of training"
+        )
+    said = shown.model.mu[used].T + TINY
+    return {
+        "topic_term_dists": said / said.sum(axis=1, keepdims=True),
+        "doc_topic_dists": np.asarray(topics.transform(counts))[documents],
+        "doc_lengths": lengths[documents],
+        "vocab": [str(word) for word in shown.words[used]],
+        "term_frequency": frequency[used],
+    }
+
+
+# --- pieces ---------------------------------------------------------------------------
+
+
+def _topics(fitted: Any) -> Any:
+    """The estimator, whether alone or last of a pipeline."""
+    check_is_fitted(fitted)
+    topics = fitted[-1] if isinstance(fitted, Pipeline) else fitted
+    if not hasattr(topics, "model_"):
+        raise ValueError(
+            f"got a {type(topics).__name__}, but expected a fitted estimator of topicprism, alone "
+            "or last of a pipeline; pass one of these"
+        )
+    return topics
+
+
+def _effects(fitted: Any, words: Any, label: Any) -> Effects:
+    topics = _topics(fitted)
+    if words is None and isinstance(fitted, Pipeline):
+        words = fitted[:-1].get_feature_names_out()
+    return effects(topics, words, label, getattr(fitted, "info", {}))
+
+
+def _pyplot() -> Any:
+    try:
+        from matplotlib import pyplot
+    except ImportError:
+        raise ImportError(
+            "plots need matplotlib, which is not installed; pip install 'topicprism[plot]'"
+        ) from None
+    return pyplot
+
+
+def _axes(size: tuple[float, float]) -> Any:
+    return _pyplot().subplots(figsize=size, layout="constrained")[1]
+
+
+def _bare(ax: Any, left: bool = True) -> Any:
+    """Fewer lines."""
+    ax.spines[["top", "right"] if left else ["top", "right", "left"]].set_visible(False)
+    if not left:
+        ax.tick_params(axis="y", length=0)
+    return ax
+
+
+def _shares(ax: Any, shown: Effects, order: Ints) -> None:
+    """How much of a corpus each topic is, on the right."""
+    for y, i in enumerate(order):
+        ax.annotate(
+            percent(shown.share[i]), (1, y), (4, 0), xycoords=("axes fraction", "data"),
+            textcoords="offset points", va="center", color=GREY, fontsize="small",
+        )  # fmt: skip
+    ax.annotate(
+        "share", (1, 1), (4, 3), xycoords="axes fraction", textcoords="offset points",
+        va="bottom", color=GREY, fontsize="small",
+    )  # fmt: skip
+
+
+def _caption(shown: Effects, i: int) -> str:
+    effect = "" if shown.coef is None else f"{shown.said(shown.coef[i])}  "
+    return f"{effect}({percent(shown.share[i])} of words)"
+
+
+def _colour(shown: Effects, i: int) -> str:
+    if shown.coef is None:
+        return GREY
+    return BELOW if shown.coef[i] < shown.average else ABOVE
+
+
+def _plain(text: Any) -> str:
+    """A word as it is, or its beginning: a dollar would begin a formula."""
+    word = str(text)
+    short = word if len(word) <= LONGEST_WORD else word[: LONGEST_WORD - 1] + "…"
+    return short.replace("$", r"\$")
+
+
+def _listed(words: list[str]) -> str:
+    """As many of the words as a label holds."""
+    label = _plain(words[0]) if words else ""
+    for word in words[1:]:
+        longer = f"{label}, {_plain(word)}"
+        label = longer if len(longer) <= LONGEST_LABEL else label
+    return label

@@ -1,0 +1,127 @@
+"""The sections of the page about where the model comes from."""
+
+from __future__ import annotations
+
+import math
+from itertools import pairwise
+
+import topicprism
+from topicprism.report.charts import Frame, axis, dot, figure, line, log_axis
+from topicprism.report.facts import Choice, Summary
+from topicprism.report.markup import Html, bdi, join, table, tag
+from topicprism.report.prose import number, plural
+from topicprism.report.sections import section
+
+WIDE = 30  # times the smallest eigenvalue, and a logarithm shows them better
+PAPER = """@article{ren2018spectral,
+  title   = {Spectral Learning for Supervised Topic Models},
+  author  = {Ren, Yong and Wang, Yining and Zhu, Jun},
+  journal = {IEEE Transactions on Pattern Analysis and Machine Intelligence},
+  year    = {2018},
+  note    = {arXiv:1602.06025}
+}"""
+LIBRARY = """@software{topicprism,
+  title  = {topicprism: supervised topic models by spectral methods},
+  author = {{The topicprism developers}},
+  note   = {version %s}
+}"""
+
+
+def choice(s: Summary) -> Html | None:
+    """The spectrum, what other numbers of topics would have given, and the reasons."""
+    c = s.choice
+    figures = [_spectrum(c) if c.spectrum else None, _trials(c) if c.trials else None]
+    reasons = [tag("li", tag("strong", name), ": ", why) for name, why in c.reasons]
+    if not any(figures) and not reasons:
+        return None
+    given = tag("p", f"The number of topics, {c.n_topics}, was given.")
+    return section(
+        "choice",
+        "How many topics",
+        tag("ul", *reasons) if reasons else given,
+        tag("div", *figures, class_="pair"),
+    )
+
+
+def _spectrum(c: Choice) -> Html | None:
+    values = [v for v in c.spectrum if v > 0]
+    if not values:
+        return None
+    floor = [c.threshold] if c.threshold is not None and c.threshold > 0 else []
+    wide = max(values) > WIDE * min(values)
+    height = math.log10 if wide else float
+    up = log_axis([*values, *floor]) if wide else axis([0, *values, *floor])
+    frame = Frame(axis([1, len(values)], whole=True), up, "rank", "eigenvalue")
+    marks = [line("0", up.y(height(v)), "100%", up.y(height(v)), "expected") for v in floor]
+    for i, v in enumerate(values):
+        kind = "kept" if i < c.n_topics else "left"
+        says = f"{i + 1}: {number(v)}"
+        marks.append(dot(frame.x.x(i + 1), up.y(height(v)), 4.0, kind, says))
+    says = f"Eigenvalues from {number(values[0])} to {number(values[-1])}."
+    chart = frame.draw(join(marks), says, logarithmic=wide)
+    explained = (
+        f"Eigenvalues of the second moment{', on a logarithmic scale' if wide else ''}; filled: as "
+        f"many as there are topics.{' Below the dashed line one is chance.' if floor else ''}"
+    )
+    rows = [[str(i + 1), number(v, 4)] for i, v in enumerate(c.spectrum)]
+    behind = table("The spectrum", ["Rank", "Eigenvalue"], rows)
+    return figure("The spectrum", chart, explained, behind)
+
+
+def _trials(c: Choice) -> Html:
+    ends = [t.pr2 + sign * (t.pr2_std or 0.0) for t in c.trials for sign in (-1, 1)]
+    frame = Frame(
+        axis([t.n_topics for t in c.trials], whole=True), axis(ends), "topics", "held-out pR\u00b2"
+    )
+    spots = [(frame.x.x(t.n_topics), frame.y.y(t.pr2)) for t in c.trials]
+    marks = [line(*a, *b, "path") for a, b in pairwise(spots)]
+    for t, (x, y) in zip(c.trials, spots, strict=True):
+        if t.pr2_std:
+            low, high = (frame.y.y(t.pr2 + sign * t.pr2_std) for sign in (-1, 1))
+            marks.append(line(x, low, x, high, "whisker"))
+        kind = "kept" if t.n_topics == c.n_topics else "left"
+        marks.append(dot(x, y, 5.0, kind, f"{t.n_topics} topics: {number(t.pr2)}"))
+    best = max(c.trials, key=lambda t: t.pr2)
+    rows = [
+        [str(t.n_topics), number(t.pr2), "" if t.pr2_std is None else number(t.pr2_std, 2)]
+        for t in c.trials
+    ]
+    return figure(
+        "What other numbers would have given",
+        frame.draw(join(marks), f"Best at {best.n_topics} topics: {number(best.pr2)}."),
+        "Predictions of documents held out, by number of topics; filled: the one chosen; bars: "
+        "one standard error.",
+        table("Trials", ["Topics", "pR\u00b2", "Standard error"], rows),
+    )
+
+
+def about(s: Summary) -> Html:
+    """Circumstances, and how to cite."""
+    said = [
+        *s.about,
+        *((f"Left out, {why.replace('_', ' ')}", plural(n, "document")) for why, n in s.left_out),
+    ]
+    rows = [tag("div", tag("dt", name), tag("dd", bdi(value))) for name, value in said]
+    cite = [
+        tag(
+            "figure",
+            tag("pre", Html(text), tabindex="0", aria_label=f"BibTeX of {what}"),
+            tag("button", "Copy", type="button", class_="quiet copy", hidden=True),
+            class_="cite",
+        )
+        for what, text in (("the paper", PAPER), ("the library", LIBRARY % topicprism.__version__))
+    ]
+    return section(
+        "about",
+        "About this page",
+        tag("dl", *rows, class_="about"),
+        tag("p", "Topic 1 of this page is row 0 of ", tag("code", "components_"), "."),
+        tag("h3", "How to cite"),
+        tag(
+            "p",
+            "The method is that of Yong Ren, Yining Wang and Jun Zhu, ",
+            tag("cite", "Spectral Learning for Supervised Topic Models"),
+            "; the library is topicprism.",
+        ),
+        *cite,
+    )

@@ -1,0 +1,146 @@
+"""What there is to say about a fitted model: plain values, ready for JSON.
+
+Topics are numbered from 1 here: topic i is row i - 1 of ``components_``.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, dataclass
+
+
+@dataclass(frozen=True)
+class Packed:
+    """An array of float64: its shape, which entries are not zero (bits), and those; base64."""
+
+    shape: tuple[int, ...]
+    mask: str
+    values: str
+
+
+@dataclass(frozen=True)
+class Word:
+    text: str
+    in_topic: float  # probability in the topic
+    overall: float  # probability in a document of no topic in particular
+
+
+@dataclass(frozen=True)
+class Topic:
+    number: int
+    name: tuple[str, ...]  # its most relevant words
+    share: float  # of the words of all documents
+    effect: float | None  # response expected of a document that is all of this topic
+    low: float | None  # ends of its interval of 95 %
+    high: float | None
+    place: tuple[float, float]  # on the map
+    probable: tuple[Word, ...]
+    relevant: tuple[Word, ...]
+
+
+@dataclass(frozen=True)
+class Piece:
+    """A stretch of a document, and the topic its word most probably came from."""
+
+    text: str
+    topic: int | None = None
+    certainty: float = 0.0
+
+
+@dataclass(frozen=True)
+class Example:
+    topic: int  # the topic that it is an example of
+    shares: tuple[float, ...]  # of every topic
+    observed: float | None
+    predicted: float | None
+    pieces: tuple[Piece, ...]
+    whole: bool  # or the beginning only
+
+
+@dataclass(frozen=True)
+class Spread:
+    """A group of documents from ``low`` to ``high``, and quantiles of something in it."""
+
+    low: float
+    high: float
+    n: int
+    quantiles: tuple[float, ...]  # at LEVELS
+
+
+@dataclass(frozen=True)
+class Fit:
+    """Predictions beside what was observed; residuals are observed less predicted."""
+
+    n: int
+    held_out: bool | None  # None: nobody said
+    pr2: float
+    rmse: float
+    points: tuple[tuple[float, float], ...]  # observed and predicted, of some documents
+    by_observed: tuple[Spread, ...]  # predictions
+    by_predicted: tuple[Spread, ...]  # residuals
+    edges: tuple[float, ...]  # of the histogram of residuals
+    heights: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Trial:
+    n_topics: int
+    pr2: float
+    pr2_std: float | None
+
+
+@dataclass(frozen=True)
+class Choice:
+    """How many topics, and why."""
+
+    n_topics: int
+    spectrum: tuple[float, ...]
+    threshold: float | None  # below it an eigenvalue is chance
+    trials: tuple[Trial, ...]  # the best one for each number of topics
+    reasons: tuple[tuple[str, str], ...]  # parameter, sentence
+
+
+@dataclass(frozen=True)
+class Reading:
+    """How a text becomes terms."""
+
+    lowercase: bool
+    stop_words: tuple[str, ...]
+    ngram_range: tuple[int, int]
+
+
+@dataclass(frozen=True)
+class Numbers:
+    """All it takes to infer topics and response of a document."""
+
+    words: tuple[str, ...]
+    mu: Packed
+    alpha: tuple[float, ...]
+    eta: tuple[float, ...]
+    sigma: float
+    features: str  # what eta multiplies: "mixture" or "assignments"
+    max_sweeps: int
+    tolerance: float
+
+
+@dataclass(frozen=True)
+class Summary:
+    title: str
+    sentences: tuple[str, ...]  # the whole in words
+    response: str | None  # its name; None for topics alone
+    n_documents: int | None  # that the model was learnt from
+    left_out: tuple[tuple[str, int], ...]  # reason, documents
+    topics: tuple[Topic, ...]
+    mapped: float  # share of the differences between topics that the map shows
+    expected: float | None  # response of a document of no topic in particular
+    decimals: int  # that a response is shown with
+    examples: tuple[Example, ...]
+    fit: Fit | None
+    scores: tuple[tuple[str, float], ...]  # pR2, best first
+    choice: Choice
+    reading: Reading | None  # None: not as FastCountVectorizer does
+    numbers: Numbers
+    about: tuple[tuple[str, str], ...]  # settings and circumstances
+
+    def to_json(self) -> str:
+        return json.dumps(asdict(self), allow_nan=False)

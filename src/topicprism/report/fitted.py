@@ -1,0 +1,121 @@
+"""What a page wants to know of a pipeline, whoever made it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from joblib import effective_n_jobs
+from sklearn.feature_extraction.text import CountVectorizer
+
+from topicprism._typing import Array, Counts, Doc, DocTopic
+from topicprism.inference import infer, predict
+from topicprism.model import Model
+from topicprism.report.facts import Reading
+from topicprism.samplers.state import mean_assignment
+
+# What must not have been changed in a vectoriser for its words to be those of FastCountVectorizer.
+ORDINARY = {
+    "analyzer": "word",
+    "token_pattern": r"(?u)\b\w\w+\b",
+    "preprocessor": None,
+    "tokenizer": None,
+    "strip_accents": None,
+    "binary": False,
+}
+
+
+@dataclass(frozen=True)
+class Fitted:
+    """A vocabulary, a model and, where they are known, the circumstances."""
+
+    words: tuple[str, ...]
+    model: Model
+    vectoriser: Any
+    reading: Reading | None
+    supervised: bool
+    features: str  # what eta multiplies: "mixture" or "assignments"
+    coef_std: Array | None
+    selection: Any
+    spectrum: Array | None
+    info: Mapping[str, Any]
+    name: str
+    n_threads: int
+
+    def infer(self, counts: Counts) -> DocTopic:
+        return infer(self.model, counts, n_threads=self.n_threads)
+
+    def predict(self, counts: Counts, h: DocTopic) -> Doc:
+        if self.features == "assignments":
+            lengths = np.asarray(counts.sum(axis=1), float).ravel()
+            h = mean_assignment(self.model, h, lengths)
+        return predict(self.model, h)
+
+
+def fitted(pipeline: Any) -> Fitted:
+    """Take a pipeline of a vectoriser and one of the estimators apart."""
+    vectoriser, topics = _steps(pipeline)
+    model = topics.model_
+    words = tuple(str(word) for word in vectoriser.get_feature_names_out())
+    if len(words) != model.n_words:
+        raise ValueError(
+            f"the vectoriser has {len(words)} words, but the model was learnt on {model.n_words}; "
+            "pass the pipeline as it was fitted"
+        )
+    return Fitted(
+        words=words,
+        model=model,
+        vectoriser=vectoriser,
+        reading=_reading(vectoriser),
+        supervised=hasattr(topics, "predict"),
+        features=getattr(topics, "features_", "mixture"),
+        coef_std=_coef_std(topics),
+        selection=getattr(topics, "selection_", None),
+        spectrum=getattr(topics, "spectrum_", None),
+        info=getattr(pipeline, "info", None) or {},
+        name=type(topics).__name__,
+        n_threads=effective_n_jobs(getattr(topics, "n_jobs", None)),
+    )
+
+
+def _steps(pipeline: Any) -> tuple[Any, Any]:
+    steps = [step for _, step in getattr(pipeline, "steps", [])]
+    if len(steps) != 2:
+        raise ValueError(
+            f"got a {type(pipeline).__name__} of {len(steps)} steps, but expected a fitted "
+            "pipeline of a vectoriser and a topic model; make one with "
+            "make_pipeline(FastCountVectorizer(), SpectralSLDA())"
+        )
+    vectoriser, topics = steps
+    if not isinstance(getattr(topics, "model_", None), Model):
+        raise ValueError(
+            f"the {type(topics).__name__} at the end of the pipeline has no model, but a fitted "
+            "estimator of topicprism was expected; call fit first"
+        )
+    if hasattr(topics, "classes_"):
+        raise ValueError(
+            f"{type(topics).__name__} predicts one of {len(topics.classes_)} classes, but the page "
+            "shows effects on a number; fit MedLDA or SpectralSLDA to the labels as 0 and 1"
+        )
+    return vectoriser, topics
+
+
+def _reading(vectoriser: Any) -> Reading | None:
+    if any(getattr(vectoriser, name, value) != value for name, value in ORDINARY.items()):
+        return None
+    if not hasattr(vectoriser, "ngram_range"):
+        return None
+    stop = CountVectorizer(stop_words=vectoriser.stop_words).get_stop_words() or ()
+    low, high = vectoriser.ngram_range
+    return Reading(bool(vectoriser.lowercase), tuple(sorted(stop)), (int(low), int(high)))
+
+
+def _coef_std(topics: Any) -> Array | None:
+    """Standard errors of the coefficients, or the spread of their draws."""
+    draws = getattr(topics, "coef_draws_", None)
+    std = getattr(topics, "coef_std_", None)
+    if std is None and draws is not None and len(draws) > 1:
+        std = np.std(draws, axis=0, ddof=1)
+    return None if std is None else np.asarray(std, float)

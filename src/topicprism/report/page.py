@@ -1,0 +1,115 @@
+"""The page: one HTML file with everything in it, which opens from disk and asks for nothing."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import os
+import re
+from dataclasses import asdict
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+import topicprism
+from topicprism.backends.fold_in import DAMPING, PATIENCE
+from topicprism.report.evidence import about, choice
+from topicprism.report.explorer import topics
+from topicprism.report.facts import Summary
+from topicprism.report.markup import Html, isolated, join, tag
+from topicprism.report.packing import characters, embedded
+from topicprism.report.predictions import fit
+from topicprism.report.prose import fixed
+from topicprism.report.sections import box, documents, effects, looks
+from topicprism.words import WEIGHT
+
+GAP = re.compile(r"\{\{(\w+)\}\}")
+
+
+def write_page(summary: Summary, path: str | os.PathLike[str]) -> None:
+    """Write the page under a temporary name, then move it into place."""
+    target = Path(path)
+    scratch = target.with_name(f".{target.name}.{os.getpid()}.tmp")
+    try:
+        with open(scratch, "wb") as file:
+            file.write(render(summary).encode("utf-8"))
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(scratch, target)
+    finally:
+        scratch.unlink(missing_ok=True)
+
+
+def render(summary: Summary) -> str:
+    """The page as text."""
+    style, script = _resource("page.css"), _resource("reader.js") + _resource("page.js")
+    parts = _sections(summary)
+    filled = {
+        "title": join([summary.title]),
+        "heading": tag("bdi", summary.title),
+        "lead": isolated(" ".join(summary.sentences)),
+        "figures": _figures(summary),
+        "links": join(tag("a", name, href=f"#{key}") for key, name, _ in parts),
+        "sections": join(part for _, _, part in parts),
+        "footer": join(["Made by topicprism. No part of this page leaves your machine."]),
+        "version": Html(topicprism.__version__),
+        "facts": embedded(_for_script(summary)),
+        "style": style,
+        "script": script,
+        "style_hash": _hash(style),
+        "script_hash": _hash(script),
+    }
+    return GAP.sub(lambda gap: filled[gap.group(1)], _resource("page.html"))
+
+
+def _sections(s: Summary) -> list[tuple[str, str, Html]]:
+    """Key, short name and content of each section there is something to say in."""
+    parts = [
+        ("effects", "Effects", effects(s) if s.response is not None else None),
+        ("topics", "Topics", topics(s)),
+        ("documents", "Documents", documents(s)),
+        ("try", "Try it", box(s)),
+        ("fit", "Fit", fit(s)),
+        ("choice", "Number of topics", choice(s)),
+        ("about", "About", about(s)),
+    ]
+    return [(key, name, part) for key, name, part in parts if part is not None]
+
+
+def _figures(s: Summary) -> Html:
+    """The few numbers to see first."""
+    shown = [("documents", f"{s.n_documents:,}")] if s.n_documents else []
+    shown += [("words", f"{len(s.numbers.words):,}"), ("topics", str(len(s.topics)))]
+    if s.fit is not None:
+        shown.append((f"pR\u00b2 on {s.fit.n:,} documents", fixed(s.fit.pr2, 2)))
+    return tag(
+        "dl", *(tag("div", tag("dt", name), tag("dd", n)) for name, n in shown), class_="figures"
+    )
+
+
+def _for_script(s: Summary) -> dict[str, Any]:
+    """What the slider and the box need."""
+    return {
+        **asdict(s.numbers),
+        "damping": DAMPING,
+        "patience": PATIENCE,
+        "reading": None if s.reading is None else asdict(s.reading),
+        "characters": None if s.reading is None else characters(),
+        "response": s.response,
+        "rmse": None if s.fit is None else s.fit.rmse,
+        "decimals": s.decimals,
+        "weight": WEIGHT,
+        "share": [t.share for t in s.topics],
+        "names": [t.name for t in s.topics],
+        "classes": looks(s),
+    }
+
+
+def _resource(name: str) -> str:
+    return files("topicprism.report").joinpath(name).read_text(encoding="utf-8")
+
+
+def _hash(text: str) -> str:
+    """As a Content-Security-Policy names a script or a style."""
+    digest = hashlib.sha256(text.encode("utf-8")).digest()
+    return "sha256-" + base64.b64encode(digest).decode("ascii")

@@ -1,0 +1,122 @@
+"""Numbers and facts as a person would say them."""
+
+from __future__ import annotations
+
+import math
+import unicodedata
+from collections.abc import Iterable
+
+from topicprism.report.facts import Fit, Summary, Topic
+from topicprism.report.fitted import Fitted
+
+ISOLATE, POP = "\u2068", "\u2069"  # what is between does not turn its surroundings around
+REPLACED = "\ufffd"
+MINUS = "\u2212"
+BIDI = [0x061C, 0x200E, 0x200F, *range(0x202A, 0x202F), *range(0x2066, 0x206A)]
+
+
+def number(value: float, digits: int = 3) -> str:
+    """To so many significant digits, whole numbers in full, with a real minus sign."""
+    if value == 0:
+        return "0"
+    if abs(value) >= 10 ** (digits - 1):
+        text = f"{value:,.0f}" if abs(value) < 1e15 else f"{value:.{digits - 1}e}"
+    else:
+        text = f"{value:#.{digits}g}"
+    return text.replace("-", MINUS)
+
+
+def decimals(values: Iterable[float]) -> int:
+    """Decimals that give the largest value three significant digits."""
+    largest = max((abs(value) for value in values), default=0.0)
+    return min(max(2 - math.floor(math.log10(largest)), 0), 9) if largest > 0 else 0
+
+
+def fixed(value: float, places: int) -> str:
+    """With so many decimals; what is nothing then has no sign."""
+    text = f"{value:,.{places}f}" if abs(value) < 1e12 else f"{value:.3g}"
+    return text.replace("-", MINUS if text.strip("-0.") else "")
+
+
+def percent(share: float) -> str:
+    text = f"{100 * share:.0f}" if share >= 0.095 or share == 0 else f"{100 * share:.1f}"
+    return ("<\u202f0.1" if text == "0.0" else text) + "\u00a0%"
+
+
+def plural(n: int, noun: str) -> str:
+    return f"{n:,} {noun}" + ("" if n == 1 else "s")
+
+
+def visible(text: str) -> str:
+    """The text with characters that would hide, or turn others around, replaced."""
+    return "".join(
+        " " if c in "\t\r\n" else REPLACED if unicodedata.category(c) in ("Cc", "Cs") else c
+        for c in text
+    ).translate(dict.fromkeys(BIDI, REPLACED))
+
+
+def sentences(s: Summary) -> tuple[str, ...]:
+    """The whole in a paragraph."""
+    whence = f" from {plural(s.n_documents, 'document')}" if s.n_documents else ""
+    k, V = plural(len(s.topics), "topic"), plural(len(s.numbers.words), "different word")
+    said = [f"{k} {'was' if len(s.topics) == 1 else 'were'} learnt{whence} with {V}."]
+    said.append(_largest(s.topics) if s.response is None else _extremes(s, s.response))
+    if s.fit is not None:
+        said.append(_explained(s.fit, str(s.response)))
+    if s.scores:
+        listed = ", ".join(f"{visible(name)} {fixed(value, 2)}" for name, value in s.scores)
+        said.append(f"Scores (pR\u00b2): {listed}.")
+    return tuple(said)
+
+
+def named(topic: Topic) -> str:
+    words = ", ".join(f"{ISOLATE}{visible(word)}{POP}" for word in topic.name)
+    return f"topic {topic.number} (\u201c{words}\u201d)"
+
+
+def _largest(topics: tuple[Topic, ...]) -> str:
+    top = max(topics, key=lambda t: t.share)
+    return f"The largest is {named(top)}, with {percent(top.share)} of all words."
+
+
+def _extremes(s: Summary, response: str) -> str:
+    ordered = sorted(s.topics, key=lambda t: t.effect or 0.0)
+    low, high = ordered[0], ordered[-1]
+    least, most = (fixed(t.effect or 0.0, s.decimals) for t in (low, high))
+    if len(ordered) == 1:
+        return f"The expected {response} is {most}."
+    return (
+        f"Expected {response} runs from {least} for a document that is all {named(low)} to {most} "
+        f"for one that is all {named(high)}."
+    )
+
+
+def _explained(fit: Fit, response: str) -> str:
+    whose = {None: "", True: " it had not seen", False: " it was learnt from"}[fit.held_out]
+    on = f"On {plural(fit.n, 'document')}{whose}, the model"
+    if fit.pr2 <= 0:
+        return f"{on} predicts {response} no better than the mean does."
+    return f"{on} explains {percent(fit.pr2)} of the variance of {response}."
+
+
+def about(what: Fitted) -> tuple[tuple[str, str], ...]:
+    """Settings and circumstances, each with its name."""
+    model = what.model
+    said = [
+        ("Estimator", what.name),
+        ("Topics", str(model.n_topics)),
+        ("Sum of the Dirichlet parameters", number(float(model.alpha.sum()))),
+    ]
+    if what.supervised:
+        said.append(("Noise of the response", number(float(model.sigma))))
+    if what.reading is not None:
+        low, high = what.reading.ngram_range
+        said += [
+            ("Letters", "lower case" if what.reading.lowercase else "as written"),
+            ("Stop words", plural(len(what.reading.stop_words), "word")),
+            ("Terms", "single words" if (low, high) == (1, 1) else f"{low} to {high} words"),
+        ]
+    named = {name.replace("_", " ").capitalize(): value for name, value in what.info.items()}
+    known = {name for name, _ in said}
+    said += [(n, v) for n, v in named.items() if isinstance(v, str) and n not in known]
+    return tuple(said)

@@ -1,0 +1,242 @@
+"""The sections of the page about the model itself: effects, documents, the box."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from topicprism.report.charts import Axis, axis, line, tick_label
+from topicprism.report.facts import Example, Piece, Summary, Topic
+from topicprism.report.markup import Html, join, listed, tag
+from topicprism.report.prose import fixed, percent
+
+N_HUES, N_MARKS, N_LEVELS = 10, 3, 5  # colours, line styles, steps of effect either way
+
+
+def section(name: str, heading: str, *inside: str | None) -> Html:
+    title = tag("h2", heading, id=f"{name}-heading")
+    return tag("section", title, *inside, id=name, aria_labelledby=f"{name}-heading")
+
+
+def looks(s: Summary) -> list[str]:
+    """Classes of each topic: its hue, its line style, and how its effect differs from the mean."""
+    middle = s.expected or 0.0
+    above = [0.0 if t.effect is None else t.effect - middle for t in s.topics]
+    reach = max(map(abs, above)) or 1.0
+    return [
+        f"h{i % N_HUES} m{i // N_HUES % N_MARKS} l{N_LEVELS + round(N_LEVELS * x / reach)}"
+        for i, x in enumerate(above)
+    ]
+
+
+def badge(number: int, classes: list[str]) -> Html:
+    return tag("span", str(number), class_=f"badge {classes[number - 1]}")
+
+
+def effects(s: Summary) -> Html:
+    """One row per topic: its words, a dot at its effect and a bar for the interval."""
+    scale, known = _effect_axis(s), any(t.low is not None for t in s.topics)
+    ticks = [tag("text", tick_label(t), x=scale.x(t), y="14") for t in scale.ticks]
+    heads = [
+        tag("th", "Topic", scope="col"),
+        tag("th", tag("svg", *ticks, class_="x-axis", aria_hidden="true"), scope="col"),
+        tag("th", f"Expected {s.response}", scope="col", class_="number"),
+        tag("th", "95\u00a0% interval", scope="col", class_="number wide") if known else None,
+        tag("th", "Share of words", scope="col", class_="number wide"),
+    ]
+    by_effect = sorted(s.topics, key=lambda t: -(t.effect or 0.0))
+    typical = fixed(s.expected or 0.0, s.decimals)
+    says = (
+        f"The {s.response} expected of a document that is all of one topic. The dashed line is "
+        f"what is expected of a document of no topic in particular, {typical}. "
+    )
+    says += "Bars are intervals of 95\u00a0%." if known else "No intervals are known for this fit."
+    shown = tag(
+        "table",
+        tag("caption", "Topics by effect", class_="hidden"),
+        tag("thead", tag("tr", *heads)),
+        tag("tbody", *(_effect_row(s, t, scale, known) for t in by_effect)),
+        class_="effects",
+    )
+    return section("effects", f"What each topic does to {s.response}", tag("p", says), shown)
+
+
+def _effect_row(s: Summary, t: Topic, scale: Axis, known: bool) -> Html:
+    classes = looks(s)
+    leads = {"href": "#topics", "data_topic": str(t.number), "class_": "topic-link"}
+    link = tag("a", badge(t.number, classes), listed(t.name), **leads)
+    strip = _effect_strip(t, scale, s.expected or 0.0, classes[t.number - 1])
+    return tag(
+        "tr",
+        tag("th", link, scope="row"),
+        tag("td", strip, class_="stretch"),
+        tag("td", fixed(t.effect or 0.0, s.decimals), class_="number"),
+        tag("td", _between(t, s.decimals), class_="number wide") if known else None,
+        tag("td", percent(t.share), class_="number wide"),
+    )
+
+
+def _effect_axis(s: Summary) -> Axis:
+    """All effects, and their intervals unless these are much wider."""
+    points = [t.effect or 0.0 for t in s.topics]
+    room = (max(points) - min(points)) / 2 or 1.0
+    low, high = min(points) - room, max(points) + room
+    ends = [e for t in s.topics for e in (t.low, t.high) if e is not None]
+    return axis([*points, *(min(max(e, low), high) for e in ends)])
+
+
+def _effect_strip(t: Topic, scale: Axis, expected: float, classes: str) -> Html:
+    at = scale.x(t.effect or 0.0)
+    marks = [line(scale.x(x), "0", scale.x(x), "100%", "grid") for x in scale.ticks]
+    marks.append(line(scale.x(expected), "0", scale.x(expected), "100%", "expected"))
+    if t.low is not None and t.high is not None:
+        marks.append(line(scale.x(t.low), "50%", scale.x(t.high), "50%", "interval"))
+    marks.append(tag("circle", cx=at, cy="50%", r="7", class_=f"effect {classes}"))
+    return tag("svg", *marks, class_="strip", aria_hidden="true")
+
+
+def _between(t: Topic, places: int) -> str:
+    if t.low is None or t.high is None:
+        return "unknown"
+    return f"{fixed(t.low, places)} to {fixed(t.high, places)}"
+
+
+def documents(s: Summary) -> Html:
+    """Each topic's words once more, as text, and the documents that are most of it."""
+    classes = looks(s)
+    by = {t.number: [e for e in s.examples if e.topic == t.number] for t in s.topics}
+    folded = [
+        tag(
+            "details",
+            tag("summary", badge(t.number, classes), listed(t.name), _effect_note(s, t)),
+            _word_lists(t),
+            *(_example(s, e, classes) for e in by[t.number]),
+            open=i == 0,
+            class_="topic",
+        )
+        for i, t in enumerate(s.topics)
+    ]
+    says = (
+        "The documents that are most about each topic. A word has the colour of the topic it most "
+        "probably came from, given its document; the stronger, the surer."
+        if s.examples
+        else "The words of each topic."
+    )
+    choose = s.response is not None and bool(s.examples)
+    return section(
+        "documents",
+        "Documents, word by word" if s.examples else "The words of each topic, listed",
+        tag("p", says),
+        _colour_choice("documents") if choose else None,
+        *folded,
+    )
+
+
+def _colour_choice(name: str) -> Html:
+    """What the colours of the words in a section mean."""
+    options = join(
+        tag(
+            "label",
+            Html(
+                f'<input type="radio" name="{name}-colour" value="{value}"'
+                f"{' checked' if value == 'topic' else ''}> "
+            ),
+            value,
+        )
+        for value in ("topic", "effect")
+    )
+    return tag("fieldset", tag("legend", "Colour words by"), options, class_="choice", hidden=True)
+
+
+def _effect_note(s: Summary, t: Topic) -> Html:
+    effect = "" if t.effect is None else f"{s.response} {fixed(t.effect, s.decimals)}, "
+    return tag("small", f"{effect}{percent(t.share)} of words")
+
+
+def _word_lists(t: Topic) -> Html:
+    return tag(
+        "dl",
+        tag("dt", "Most probable"),
+        tag("dd", listed(w.text for w in t.probable)),
+        tag("dt", "Most relevant"),
+        tag("dd", listed(w.text for w in t.relevant)),
+        class_="lists",
+    )
+
+
+def _example(s: Summary, e: Example, classes: list[str]) -> Html:
+    order = sorted(range(len(e.shares)), key=lambda i: -e.shares[i])
+    main = [i for i in order[:3] if e.shares[i] >= 0.05]
+    bars, at = [], 0.0
+    for i in order:
+        width = 100 * e.shares[i]
+        bars.append(
+            tag("rect", x=f"{at:.2f}%", width=f"{width:.2f}%", height="100%", class_=classes[i])
+        )
+        at += width
+    facts: Iterable[str | None] = (
+        ", ".join(f"{percent(e.shares[i])} topic {i + 1}" for i in main),
+        None if e.observed is None else f"{s.response} {tick_label(e.observed)}",
+        None if e.predicted is None else f"predicted {fixed(e.predicted, s.decimals)}",
+    )
+    return tag(
+        "article",
+        tag("svg", *bars, class_="mixture", aria_hidden="true"),
+        tag("p", " \u00b7 ".join(f for f in facts if f), class_="facts"),
+        tag(
+            "p",
+            pieces(e.pieces, classes),
+            None if e.whole else " \u2026",
+            dir="auto",
+            class_="text",
+        ),
+        class_="example",
+    )
+
+
+def pieces(parts: Iterable[Piece], classes: list[str]) -> Html:
+    return join(
+        part.text
+        if part.topic is None
+        else tag(
+            "span",
+            part.text,
+            class_=f"w {classes[part.topic - 1]} c{certainty(part.certainty)}",
+            title=f"topic {part.topic}, {percent(part.certainty)}",
+        )
+        for part in parts
+    )
+
+
+def certainty(p: float) -> int:
+    """How strong a colour is: 1, 2 or 3."""
+    return 1 + (p >= 0.5) + (p >= 0.8)
+
+
+def box(s: Summary) -> Html:
+    """Where to type a document; the script reads it."""
+    if s.reading is None:
+        why = (
+            "The words of this model were not cut as FastCountVectorizer cuts them, so the page "
+            "cannot read a document as Python would."
+        )
+        return section("try", "Try a document of your own", tag("p", why))
+    says = "The page itself infers the topics, with the numbers it carries: nothing leaves it."
+    return section(
+        "try",
+        "Try a document of your own",
+        tag("p", says),
+        tag("label", "Your document", for_="document"),
+        tag(
+            "textarea", id="document", rows="5", spellcheck="false", dir="auto", maxlength="200000"
+        ),
+        tag(
+            "p",
+            tag("button", "Take an example", type="button", id="example", hidden=True),
+            tag("button", "Clear", type="button", id="clear", class_="quiet"),
+            class_="buttons",
+        ),
+        tag("p", id="prediction", aria_live="polite"),
+        tag("div", id="answer"),
+        _colour_choice("try") if s.response is not None else None,
+        tag("p", id="read", class_="text", dir="auto"),
+    )

@@ -1,0 +1,203 @@
+"""From a fitted pipeline, and documents if there are any, to the facts of the page."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from topicprism._typing import Array, Ints, WordTopic
+from topicprism._typing import Topic as PerTopic
+from topicprism.inference import Propagation
+from topicprism.report.documents import Seen, examples, fit_of, look
+from topicprism.report.facts import Choice, Numbers, Summary, Topic, Trial, Word
+from topicprism.report.fitted import Fitted, fitted
+from topicprism.report.packing import pack
+from topicprism.report.prose import about, decimals, sentences
+from topicprism.words import WEIGHT, top_ids
+
+N_WORDS, N_NAME = 15, 3  # words listed of a topic, and in its name
+N_EIGENVALUES = 60
+NORMAL_95 = 1.959964
+OURS = {"held_out_pr2": "topicprism, held out"}  # as a pipeline calls it that chose for itself
+
+
+def summarise(
+    pipeline: Any,
+    texts: Any = None,
+    y: Any = None,
+    *,
+    counts: Any = None,
+    title: str | None = None,
+    response: str = "response",
+    held_out: bool | None = None,
+) -> Summary:
+    """The facts of a fitted pipeline of a vectoriser and a topic model.
+
+    Parameters
+    ----------
+    pipeline : Pipeline
+        ``FastCountVectorizer`` and an estimator of topicprism, fitted.
+    texts : iterable of str or None, default=None
+        Documents, for examples and for how large the topics are.
+    y : array-like or None, default=None
+        Their responses, for predictions beside observations.
+    counts : sparse matrix or None, default=None
+        Their word counts, if they are at hand or the texts are not.
+    title, response : str
+        The heading, and what the number is called, such as "stars".
+    held_out : bool or None, default=None
+        Whether the model did not see these documents when it was fitted.
+
+    Notes
+    -----
+    Of more than 20,000 documents, 20,000 evenly spaced ones are looked at.
+    """
+    what = fitted(pipeline)
+    seen = look(what, texts, y, counts)
+    share = _shares(what, seen)
+    places, mapped = topic_map(what.model.mu, what.model.eta)
+    facts = Summary(
+        title=title or _title(what, response),
+        sentences=(),
+        response=response if what.supervised else None,
+        n_documents=what.info.get("n_documents"),
+        left_out=_numbered(what.info.get("n_left_out")),
+        topics=_topics(what, share, places),
+        mapped=mapped,
+        expected=float(share @ what.model.eta) if what.supervised else None,
+        decimals=decimals(what.model.eta.tolist()),
+        examples=() if seen is None else examples(what, seen),
+        fit=None if seen is None else fit_of(seen, held_out),
+        scores=_scores(what),
+        choice=_choice(what),
+        reading=what.reading,
+        numbers=_numbers(what),
+        about=about(what),
+    )
+    return replace(facts, sentences=sentences(facts))
+
+
+def _title(what: Fitted, response: str) -> str:
+    return f"Topics, and what moves {response}" if what.supervised else "Topics of the documents"
+
+
+def _shares(what: Fitted, seen: Seen | None) -> PerTopic:
+    """How much of all words each topic wrote: as seen, or as the prior has it."""
+    share = what.model.alpha
+    if seen is not None and seen.lengths.sum() > 0:
+        share = seen.lengths @ seen.h
+    return np.asarray(share / share.sum())
+
+
+def _topics(what: Fitted, share: PerTopic, places: Array) -> tuple[Topic, ...]:
+    model = what.model
+    p = model.mu @ share
+    relevant = top_ids(model, N_WORDS, "relevance", WEIGHT, p)
+    probable = top_ids(model, N_WORDS, "probability")
+
+    def listed(ids: Ints, i: int) -> tuple[Word, ...]:
+        return tuple(Word(what.words[w], float(model.mu[w, i]), float(p[w])) for w in ids.tolist())
+
+    topics = []
+    for i in range(model.n_topics):
+        low, high = _interval(what, i)
+        topics.append(
+            Topic(
+                number=i + 1,
+                name=tuple(what.words[w] for w in relevant[i][:N_NAME].tolist()),
+                share=float(share[i]),
+                effect=float(model.eta[i]) if what.supervised else None,
+                low=low,
+                high=high,
+                place=(float(places[i, 0]), float(places[i, 1])),
+                probable=listed(probable[i], i),
+                relevant=listed(relevant[i], i),
+            )
+        )
+    return tuple(topics)
+
+
+def _interval(what: Fitted, i: int) -> tuple[float, float] | tuple[None, None]:
+    if what.coef_std is None or not np.isfinite(what.coef_std[i]):
+        return None, None
+    effect, reach = float(what.model.eta[i]), NORMAL_95 * float(what.coef_std[i])
+    return effect - reach, effect + reach
+
+
+def topic_map(mu: WordTopic, eta: PerTopic) -> tuple[Array, float]:
+    """Places in the plane, as far apart as the topics are, and the share of that they show.
+
+    Classical scaling of the square root of the Jensen-Shannon divergence, which is a Euclidean
+    distance.  The first axis points towards larger effects.
+    """
+    k = mu.shape[1]
+    entropy = -_plogp(mu).sum(axis=0)
+    squared = np.array(
+        [-_plogp((mu + mu[:, [i]]) / 2).sum(axis=0) - (entropy + entropy[i]) / 2 for i in range(k)]
+    )
+    centre = np.eye(k) - 1 / k
+    values, vectors = np.linalg.eigh(-centre @ np.maximum(squared, 0) @ centre / 2)
+    values = np.maximum(values[::-1], 0)
+    if k == 1 or not values.sum() > 1e-12:
+        return np.zeros((k, 2)), 1.0
+    axes = (vectors[:, ::-1] * np.sqrt(values))[:, :2]
+    axes *= np.where(axes[0] < 0, -1, 1)
+    if (eta - eta.mean()) @ axes[:, 0] < 0:
+        axes[:, 0] *= -1
+    return axes, float(values[:2].sum() / values.sum())
+
+
+def _plogp(p: Array) -> Array:
+    return np.asarray(p * np.log(np.where(p > 0, p, 1.0)))
+
+
+def _scores(what: Fitted) -> tuple[tuple[str, float], ...]:
+    """pR2 of each method, best first; standard errors among them are left out."""
+    listed = _numbered(what.info.get("scores"))
+    kept = [(OURS.get(name, name), value) for name, value in listed if not name.endswith("_std")]
+    return tuple(sorted(kept, key=lambda pair: -pair[1]))
+
+
+def _numbered(values: Any) -> tuple[tuple[str, Any], ...]:
+    """Names with finite numbers, of a mapping that may hold anything."""
+    items = values.items() if isinstance(values, dict) else ()
+    return tuple(
+        (str(name), value if isinstance(value, int) else float(value))
+        for name, value in items
+        if isinstance(value, (int, float, np.number)) and np.isfinite(value)
+    )
+
+
+def _choice(what: Fitted) -> Choice:
+    chosen, trials = what.selection, {}
+    for t in sorted(getattr(chosen, "trials", ()), key=lambda t: float(t.pr2)):
+        if np.isfinite(t.pr2):
+            std = float(np.nan if t.pr2_std is None else t.pr2_std)
+            known = std if np.isfinite(std) else None
+            trials[int(t.n_topics)] = Trial(int(t.n_topics), float(t.pr2), known)
+    spectrum = getattr(chosen, "spectrum", what.spectrum)
+    values = np.asarray([] if spectrum is None else spectrum, float)[:N_EIGENVALUES]
+    threshold = getattr(chosen, "threshold", None)
+    return Choice(
+        n_topics=what.model.n_topics,
+        spectrum=tuple(values[np.isfinite(values)].tolist()),
+        threshold=None if threshold is None else float(threshold),
+        trials=tuple(trials[k] for k in sorted(trials)),
+        reasons=tuple((str(k), str(v)) for k, v in getattr(chosen, "reasons", {}).items()),
+    )
+
+
+def _numbers(what: Fitted) -> Numbers:
+    model, how = what.model, Propagation()
+    return Numbers(
+        words=what.words,
+        mu=pack(model.mu),
+        alpha=tuple(model.alpha.tolist()),
+        eta=tuple(model.eta.tolist()),
+        sigma=float(model.sigma),
+        features=what.features,
+        max_sweeps=how.max_sweeps,
+        tolerance=how.tolerance,
+    )

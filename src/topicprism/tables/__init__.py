@@ -1,0 +1,33 @@
+"""Tables of texts and numbers: read some rows at a time, written all or not at all.
+
+::
+
+    streams   files, globs, standard input, compression, encodings
+    formats   CSV, TSV, JSON lines, Parquet                          Chunk
+    columns   which is the text, which the response; what is usable  Usable
+    writing   predictions as CSV, JSON lines, Parquet
+
+Only the standard library is used, but for Parquet and zstd, which need pyarrow.
+"""
+
+from topicprism.tables.columns import Table, Usable, number, open_table, usable
+from topicprism.tables.formats import FORMATS, Chunk, Options
+from topicprism.tables.streams import Source, TableError
+from topicprism.tables.writing import OUTPUTS, output_format, replacing, rows_to
+
+__all__ = [
+    "FORMATS",
+    "OUTPUTS",
+    "Chunk",
+    "Options",
+    "Source",
+    "Table",
+    "TableError",
+    "Usable",
+    "number",
+    "open_table",
+    "output_format",
+    "replacing",
+    "rows_to",
+    "usable",
+]

@@ -1,0 +1,205 @@
+"""Which column is the text and which the response, and which rows can be used."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, BinaryIO
+
+from topicprism.corpus import LARGEST
+from topicprism.tables.formats import DAMAGED, ROWS, Chunk, Format, Options, read
+from topicprism.tables.streams import TableError, find
+
+SAMPLE = 1_000  # rows looked at to guess
+MOSTLY = 0.9  # of the values of a column that are of one kind
+WORDS = 4  # in a value of a text-like column, on average
+MISSING = {"", "na", "n/a", "nan", "null", "none", "-", "."}
+LISTED = 20  # columns named in a sentence
+
+EMPTY, NO_STRING = "empty text", "text that is not a string"
+NO_RESPONSE, NO_NUMBER = "no response", "response that is not a number"
+DAMAGED_ROW = "damaged row"
+
+
+@dataclass(frozen=True)
+class Usable:
+    """The rows of a chunk with a text and a number, and why the others are not here."""
+
+    texts: list[str]
+    y: list[float]
+    rows: list[int]
+    left_out: Counter[str]
+    example: str = ""  # a response that is not a number
+
+
+@dataclass(frozen=True)
+class Table:
+    """Files that are read one after the other, as one table."""
+
+    readers: tuple[Format, ...]
+    names: tuple[tuple[str, ...], ...]  # columns of each
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        return self.names[0]
+
+    @property
+    def called(self) -> str:
+        more = len(self.readers) - 1
+        return self.readers[0].source.name + (f" and {more} more" if more else "")
+
+    def chunks(self, *wanted: str, rows: int = ROWS) -> Iterator[Chunk]:
+        """Values of these columns; ``done`` is of all files together."""
+        sizes = [reader.source.size for reader in self.readers]
+        before = 0
+        for reader, names, size in zip(self.readers, self.names, sizes, strict=True):
+            at = [_place(name, names, reader.source.name) for name in wanted]
+            for chunk in reader.chunks(at, rows):
+                yield replace(chunk, done=(before + chunk.done * size) / sum(sizes))
+            before += size
+
+    def check(self, *wanted: str) -> None:
+        """Refuse columns that some file has not."""
+        for reader, names in zip(self.readers, self.names, strict=True):
+            for name in wanted:
+                _place(name, names, reader.source.name)
+
+    def choose(self, text: str | None, target: str | None) -> tuple[str, str]:
+        """The columns of texts and responses, guessed where not named."""
+        sample = self._sample()
+        for name in (text, target):
+            if name is not None:
+                _place(name, self.columns, self.called)
+        if target is None:
+            others = [i for i, name in enumerate(self.columns) if name != text]
+            target = self._only(others, sample, _number_like, "response", "--target")
+        if text is None:
+            text = self.choose_text(avoid=target)
+        if text == target:
+            raise TableError(
+                f"column {text!r} is named as text and as response; name two columns, of "
+                + _listed(self.columns)
+            )
+        return text, target
+
+    def choose_text(self, text: str | None = None, avoid: str | None = None) -> str:
+        sample = self._sample()
+        if text is not None:
+            _place(text, self.columns, self.called)
+            return text
+        others = [i for i, name in enumerate(self.columns) if name != avoid]
+        strings = [i for i in others if _string_like(sample[i])]
+        wordy = [i for i in strings if _text_like(sample[i])]
+        return self._only(wordy or strings, sample, _string_like, "text", "--text")
+
+    def _sample(self) -> list[list[Any]]:
+        """The first rows, all columns."""
+        for reader, names in zip(self.readers, self.names, strict=True):
+            for chunk in reader.chunks(range(len(names)), SAMPLE):
+                if names == self.columns:
+                    return chunk.values
+        raise TableError(
+            f"{self.called} has columns ({_listed(self.columns)}) but no row, expected one for "
+            "each document; check how it was written"
+        )
+
+    def _only(
+        self,
+        candidates: list[int],
+        sample: list[list[Any]],
+        fits: Callable[[list[Any]], bool],
+        role: str,
+        flag: str,
+    ) -> str:
+        found = [self.columns[i] for i in candidates if fits(sample[i])]
+        if len(found) == 1:
+            return found[0]
+        kind = "number" if role == "response" else "text"
+        seen = (
+            f"{len(found)} columns look like {kind}s" if found else f"no column looks like {kind}s"
+        )
+        raise TableError(
+            f"{self.called}: {seen}, so the {role} cannot be guessed; name it with {flag}, one of "
+            + _listed(self.columns)
+        )
+
+
+def open_table(patterns: list[str], options: Options, stdin: BinaryIO, folder: Path) -> Table:
+    """Files, globs and ``-`` for ``stdin``; copies of what can be read once go to ``folder``."""
+    readers = tuple(read(source, options) for source in find(patterns, stdin, folder))
+    return Table(readers, tuple(reader.columns for reader in readers))
+
+
+def usable(chunk: Chunk) -> Usable:
+    """Of a chunk of texts and responses."""
+    texts, y, rows = [], [], []
+    left_out: Counter[str] = Counter()
+    example = ""
+    for row, text, response in zip(range(chunk.first, chunk.first + len(chunk)), *chunk.values,
+                                   strict=True):  # fmt: skip
+        value = number(response)
+        if text is DAMAGED:
+            left_out[DAMAGED_ROW] += 1
+        elif text is None or (isinstance(text, str) and not text.strip()):
+            left_out[EMPTY] += 1
+        elif not isinstance(text, str):
+            left_out[NO_STRING] += 1
+        elif value is not None:
+            texts.append(text)
+            y.append(value)
+            rows.append(row)
+        elif missing(response):
+            left_out[NO_RESPONSE] += 1
+        else:
+            left_out[NO_NUMBER] += 1
+            example = example or f"{response!r:.40}"
+    return Usable(texts, y, rows, left_out, example)
+
+
+def number(value: Any) -> float | None:
+    """A finite number, also one written as text."""
+    try:
+        x = float(value)
+    except (TypeError, ValueError, OverflowError):
+        return None
+    return x if abs(x) < LARGEST else None
+
+
+def missing(value: Any) -> bool:
+    if isinstance(value, str):
+        return value.strip().lower() in MISSING
+    return value is None or value is DAMAGED or value != value  # NaN
+
+
+def _place(name: str, columns: Sequence[str], where: str) -> int:
+    n = columns.count(name)
+    if n == 1:
+        return columns.index(name)
+    if n == 0:
+        raise TableError(f"{where} has no column {name!r}; its columns are {_listed(columns)}")
+    raise TableError(f"{where} has {n} columns named {name!r}, expected one; rename the others")
+
+
+def _listed(columns: Sequence[str]) -> str:
+    shown = ", ".join(f"{name!r:.40}" for name in columns[:LISTED])
+    more = len(columns) - LISTED
+    return shown + (f" and {more} more" if more > 0 else "")
+
+
+def _number_like(values: list[Any]) -> bool:
+    there = [v for v in values if not missing(v)]
+    numbers = sum(not isinstance(v, bool) and number(v) is not None for v in there)
+    return numbers > MOSTLY * len(there)
+
+
+def _string_like(values: list[Any]) -> bool:
+    there = [v for v in values if not missing(v)]
+    strings = sum(isinstance(v, str) and number(v) is None for v in there)
+    return strings > MOSTLY * len(there)
+
+
+def _text_like(values: list[Any]) -> bool:
+    strings = [v for v in values if isinstance(v, str) and v.strip()]
+    return sum(len(v.split()) for v in strings) >= WORDS * len(strings)

@@ -1,0 +1,266 @@
+"""Files, globs and standard input as streams of bytes and of lines, whatever packed them.
+
+Compression and byte order marks are recognised by the bytes, not by the name.  A line
+longer than ``LONGEST`` is refused before it is held, so a file without line ends does not
+fill the memory.
+"""
+
+from __future__ import annotations
+
+import bz2
+import codecs
+import gzip
+import io
+import lzma
+import os
+import shutil
+import stat
+import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from glob import glob, has_magic
+from itertools import count
+from pathlib import Path
+from typing import Any, BinaryIO
+
+LONGEST = 1 << 24  # characters of a line, or of a row of several lines
+HEAD = 1 << 16  # bytes looked at to tell what a file is
+STDIN = "-"
+MARKS = {  # the longest first: UTF-32's begins as UTF-16's does
+    codecs.BOM_UTF32_LE: "utf-32",
+    codecs.BOM_UTF32_BE: "utf-32",
+    codecs.BOM_UTF16_LE: "utf-16",
+    codecs.BOM_UTF16_BE: "utf-16",
+}
+FOREIGN = {
+    b"PK\x03\x04": "a zip archive or a spreadsheet; unpack it, or export a sheet as CSV",
+    b"%PDF": "a PDF; extract its text into a CSV first",
+    b"SQLite format 3": "an SQLite database; export a table as CSV",
+    b"\xd0\xcf\x11\xe0": "an old Office file; export a sheet as CSV",
+    b"\x89HDF": "an HDF5 file; export a table as Parquet",
+    b"ARROW1": "an Arrow file; write it as Parquet",
+}
+
+
+class TableError(ValueError):
+    """A file that cannot be read as a table, or has not what was asked of it."""
+
+
+@dataclass(frozen=True)
+class Source:
+    """One file, and what its reader calls it."""
+
+    path: Path
+    name: str
+
+    @property
+    def size(self) -> int:
+        return self.path.stat().st_size
+
+
+def find(patterns: list[str], stdin: BinaryIO, folder: Path) -> tuple[Source, ...]:
+    """Files, in the order given and a glob's sorted; what can be read once only is copied to
+    ``folder``, because tables are read twice."""
+    found: list[Source] = []
+    for pattern in patterns:
+        if pattern == STDIN:
+            if stdin.isatty():
+                raise TableError(
+                    "standard input is a terminal, but a table was expected; pipe one in, or name "
+                    "a file"
+                )
+            found.append(_copied(stdin, "standard input", folder / f"{len(found)}.input"))
+            continue
+        for path in _matching(pattern):
+            _check_file(path)
+            if path.is_file():
+                found.append(Source(path, str(path)))
+            else:
+                with path.open("rb") as pipe:
+                    found.append(_copied(pipe, str(path), folder / f"{len(found)}.input"))
+    for source in found:
+        if source.size == 0:
+            raise TableError(
+                f"{source.name} is empty, but a table with a header and rows was expected; check "
+                "how it was written"
+            )
+    return tuple(found)
+
+
+def _matching(pattern: str) -> list[Path]:
+    if not has_magic(pattern) or os.path.exists(pattern):
+        return [Path(pattern)]
+    paths = [Path(p) for p in sorted(glob(pattern, recursive=True))]
+    if not paths:
+        raise TableError(f"no file matches {pattern!r}, but at least one was expected; check it")
+    return paths
+
+
+def _check_file(path: Path) -> None:
+    try:
+        mode = path.stat().st_mode
+    except FileNotFoundError:
+        raise TableError(f"there is no file {path}; check the name and the folder") from None
+    except (OSError, ValueError) as error:
+        raise TableError(f"{path!s:.200} cannot be opened ({reason(error)}); check it") from None
+    if stat.S_ISDIR(mode):
+        raise TableError(
+            f"{path} is a folder, but a file was expected; name its files, for example "
+            f"'{path / '*.csv'}'"
+        )
+
+
+def _copied(stream: BinaryIO, name: str, path: Path) -> Source:
+    with path.open("wb") as file:
+        shutil.copyfileobj(stream, file, 1 << 20)
+    return Source(path, name)
+
+
+@dataclass(frozen=True)
+class Opened:
+    """The bytes of a file, unpacked."""
+
+    source: Source
+    raw: BinaryIO
+    stream: BinaryIO
+
+    @property
+    def done(self) -> float:
+        """Share of the file that was read, of its bytes as they lie on disk."""
+        return self.raw.tell() / max(self.source.size, 1)
+
+
+@contextmanager
+def opened(source: Source) -> Iterator[Opened]:
+    """What goes wrong while reading is said in one sentence."""
+    try:
+        with source.path.open("rb") as raw, _unpacked(raw) as stream:
+            yield Opened(source, raw, stream)
+    except (EOFError, zlib.error, lzma.LZMAError) as error:
+        raise TableError(_damaged(source, error)) from None
+    except OSError as error:
+        if error.errno is None:  # said by a decompressor of what is inside
+            raise TableError(_damaged(source, error)) from None
+        raise TableError(f"{source.name} cannot be read: {reason(error)}") from None
+
+
+def _damaged(source: Source, error: Exception) -> str:
+    return (
+        f"{source.name} is damaged or cut short ({reason(error)}), but a whole compressed file "
+        "was expected; copy or download it again"
+    )
+
+
+def reason(error: Exception) -> str:
+    strerror = getattr(error, "strerror", None)
+    return " ".join(str(strerror or error).split()).rstrip(".")
+
+
+def _unpacked(raw: BinaryIO) -> Any:
+    start = raw.read(6)
+    raw.seek(0)
+    if start.startswith(b"\x1f\x8b"):
+        return gzip.open(raw)
+    if start.startswith(b"BZh"):
+        return bz2.open(raw)
+    if start.startswith(b"\xfd7zXZ\x00"):
+        return lzma.open(raw)
+    if start.startswith(b"\x28\xb5\x2f\xfd"):
+        return _zstd(raw)
+    return raw
+
+
+def _zstd(raw: BinaryIO) -> Any:
+    try:
+        import pyarrow
+    except ImportError:
+        raise TableError(
+            "the file is packed with zstd, which needs pyarrow; run pip install "
+            "'topicprism[tables]', or pack it with gzip"
+        ) from None
+    return io.BufferedReader(pyarrow.CompressedInputStream(raw, "zstd"))
+
+
+def head(source: Source) -> bytes:
+    with opened(source) as file:
+        return file.stream.read(HEAD)
+
+
+def check_text(source: Source, start: bytes, encoding: str | None) -> str:
+    """The encoding of a file of text, refused if it is none."""
+    for magic, kind in FOREIGN.items():
+        if start.startswith(magic):
+            raise TableError(f"{source.name} is {kind}")
+    if encoding is not None:
+        try:
+            io.TextIOWrapper(io.BytesIO(), encoding=encoding)
+        except (LookupError, ValueError):
+            raise TableError(
+                f"encoding {encoding!r} is not known; try utf-8, utf-16, latin-1 or cp1252"
+            ) from None
+        return "utf-8-sig" if codecs.lookup(encoding).name == "utf-8" else encoding
+    for mark, name in MARKS.items():
+        if start.startswith(mark):
+            return name
+    if b"\0" in start:
+        at = start.index(b"\0")
+        raise TableError(
+            f"{source.name} looks binary (byte {at} is NUL), but CSV, TSV, JSON lines or Parquet "
+            "was expected; if it is UTF-16 text, pass --encoding utf-16-le"
+        )
+    return "utf-8-sig"
+
+
+def lines(file: Opened, encoding: str) -> Iterator[str]:
+    """Lines with their ends."""
+    name = file.source.name
+    text = io.TextIOWrapper(file.stream, encoding=encoding, newline="")
+    try:
+        for number in count(1):
+            line = text.readline(LONGEST + 1)
+            if len(line) > LONGEST:
+                raise TableError(too_long(file.source, f"line {number}"))
+            if "\0" in line:
+                raise TableError(
+                    f"{name}, line {number}: a NUL character, but text was expected; the file is "
+                    "damaged, or of another encoding: pass --encoding"
+                )
+            if not line:
+                return
+            yield line
+    except UnicodeDecodeError:
+        raise TableError(_undecodable(file.source, encoding)) from None
+    except UnicodeError as error:
+        raise TableError(f"{name} is not {encoding} ({reason(error)}); pass --encoding") from None
+    finally:
+        with suppress(ValueError):  # closed already
+            text.detach()  # it is for ``opened`` to close the stream
+
+
+def too_long(source: Source, where: str) -> str:
+    return (
+        f"{source.name}, {where}: more than {LONGEST:,} characters, but a row is shorter; look for "
+        "a quote that is never closed, or for missing line ends"
+    )
+
+
+def _undecodable(source: Source, encoding: str) -> str:
+    """Where the first bytes are that are not of the encoding: a second look at the file."""
+    decoder = codecs.getincrementaldecoder(encoding)()
+    name = f"{source.name} is not {encoding.removesuffix('-sig').upper()}"
+    offset, line = 0, 1
+    with opened(source) as file:
+        while chunk := file.stream.read(HEAD):
+            pending = len(decoder.getstate()[0])
+            try:
+                line += decoder.decode(chunk).count("\n")
+            except UnicodeDecodeError as error:
+                line += error.object[: error.start].count(b"\n")
+                at, byte = offset - pending + error.start, error.object[error.start]
+                return (
+                    f"{name}: byte {at} (0x{byte:02x}, in line {line}) does not belong there; pass "
+                    "its --encoding, for example latin-1 or cp1252"
+                )
+            offset += len(chunk)
+    return f"{name}: it ends within a character; pass its --encoding, or copy it again"

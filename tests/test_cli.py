@@ -1,0 +1,735 @@
+"""The command line: what it prints, what it writes, what it refuses."""
+
+import csv
+import gzip
+import io
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import pytest
+from malformed import MALFORMED
+
+import topicprism
+from topicprism.cli import main
+from topicprism.cli.learning import learn
+from topicprism.cli.progress import Progress
+from topicprism.cli.reading import draw
+from topicprism.cli.showing import decimals, fit_lines, topic_table
+from topicprism.datasets import ASPECTS, make_reviews
+from topicprism.files import load
+from topicprism.tables import formats
+
+N = 1_200
+TOPICS = ["--topics", "8", "--alpha0", "1.6"]
+ROOT = Path(topicprism.__file__).parents[1]
+
+
+def write_csv(path, texts, y, header=("review", "stars")):
+    with path.open("w", newline="") as file:
+        csv.writer(file).writerows([header, *zip(texts, y, strict=True)])
+    return path
+
+
+@pytest.fixture(scope="module")
+def reviews():
+    texts, y, _ = make_reviews(N, random_state=0)
+    return texts, y.tolist()
+
+
+@pytest.fixture(scope="module")
+def home(tmp_path_factory, reviews):
+    """A folder with reviews.csv and the model learnt from it."""
+    folder = tmp_path_factory.mktemp("home")
+    table = write_csv(folder / "reviews.csv", *reviews)
+    assert main(["fit", str(table), "-o", str(folder / "reviews.tprism"), *TOPICS]) == 0
+    return folder
+
+
+@pytest.fixture
+def here(home, tmp_path, monkeypatch):
+    """An empty folder to work in, with links to the table and the model."""
+    for name in ("reviews.csv", "reviews.tprism"):
+        (tmp_path / name).symlink_to(home / name)
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def run(capsys, *argv):
+    """Exit status, standard output, standard error."""
+    capsys.readouterr()
+    status = main([str(word) for word in argv])
+    done = capsys.readouterr()
+    return status, done.out, done.err
+
+
+def new_files(folder):
+    return sorted(p.name for p in folder.iterdir() if not p.is_symlink())
+
+
+# --- fit --------------------------------------------------------------------------------
+
+
+def test_fit_prints_everything_at_80_columns(here, capsys):
+    status, out, err = run(capsys, "fit", "reviews.csv", "--report", "page.html", *TOPICS)
+    assert status == 0
+    assert err == ""
+    assert max(map(len, out.splitlines())) <= 80
+    assert f"{N * 9 // 10:,} learnt from, {N // 10} held out to score on" in out
+    assert re.search(r"^topics +8", out, re.M)
+    assert re.search(r"^alpha0 +1\.6", out, re.M)
+    assert re.search(r"^sigma +0\.\d+", out, re.M)
+    assert "reviews.tprism holds the model; next:" in out
+    assert "TF-IDF + ridge" in out
+    assert "the mean" in out
+    effects = [float(x) for x in re.findall(r"^ +([\d.]+) +\d+%  \w", out, re.M)]
+    assert effects == sorted(effects)
+    assert len(effects) == 8
+    assert (here / "page.html").read_text().lower().startswith("<!doctype html>")
+
+
+def test_fit_learns_the_aspects_and_predicts(home):
+    pipeline = load(home / "reviews.tprism")
+    scores = pipeline.info["scores"]
+    assert scores["topicprism"] > 0.7
+    assert scores["TF-IDF + ridge"] > 0.7
+    assert abs(scores["the mean"]) < 0.1
+    assert pipeline.model.n_topics == len(ASPECTS)
+    assert pipeline.info["n_documents"] == N * 9 // 10
+    assert pipeline.info["target"] == "stars"
+    assert len(pipeline.info["fingerprint"]) == 32
+
+
+def test_json_has_the_same_facts(here, capsys):
+    status, out, _ = run(capsys, "fit", "reviews.csv", "--json", "-o", "m.tprism", *TOPICS)
+    facts = json.loads(out)
+    assert status == 0
+    assert facts["n_documents"] == N * 9 // 10
+    assert facts["n_held_out"] == N // 10
+    assert facts["chosen"]["topics"]["value"] == 8
+    assert len(facts["topics"]) == 8
+    assert facts["model"] == "m.tprism"
+    assert set(facts["scores"]) == {"topicprism", "TF-IDF + ridge", "the mean"}
+
+
+def test_the_same_seed_gives_the_same_model(here, home):
+    assert main(["fit", "reviews.csv", "-o", "again.tprism", *TOPICS]) == 0
+    a, b = load("again.tprism"), load(home / "reviews.tprism")
+    np.testing.assert_array_equal(a.model.mu, b.model.mu)
+    assert a.info["scores"] == b.info["scores"]
+
+
+@pytest.mark.parametrize("name", ["r.tsv", "r.jsonl", "r.csv.gz", "r.parquet"])
+def test_fit_from_every_format_gives_the_same_model(here, home, reviews, name):
+    texts, y = reviews
+    if name == "r.parquet":
+        pq = pytest.importorskip("pyarrow.parquet")
+        import pyarrow as pa
+
+        pq.write_table(pa.table({"review": texts, "stars": y}), name)
+    elif name == "r.jsonl":
+        rows = [json.dumps({"review": t, "stars": s}) for t, s in zip(texts, y, strict=True)]
+        (here / name).write_text("\n".join(rows))
+    elif name == "r.tsv":
+        with (here / name).open("w") as file:
+            rows = [("review", "stars"), *zip(texts, y, strict=True)]
+            csv.writer(file, delimiter="\t").writerows(rows)
+    else:
+        (here / name).write_bytes(gzip.compress((here / "reviews.csv").read_bytes()))
+    assert main(["fit", name, "-q", *TOPICS]) == 0
+    np.testing.assert_array_equal(load("r.tprism").model.mu, load(home / "reviews.tprism").model.mu)
+
+
+def test_fit_from_standard_input_and_a_glob(here, home, reviews, monkeypatch):
+    texts, y = reviews
+    write_csv(here / "part1.csv", texts[:500], y[:500])
+    write_csv(here / "part2.csv", texts[500:], y[500:])
+    data = io.TextIOWrapper(io.BytesIO((here / "reviews.csv").read_bytes()))
+    monkeypatch.setattr(sys, "stdin", data)
+    assert main(["fit", "-", *TOPICS]) == 0
+    assert main(["fit", "part*.csv", "-o", "glob.tprism", *TOPICS]) == 0
+    expected = load(home / "reviews.tprism")
+    for name in ("model.tprism", "glob.tprism"):
+        np.testing.assert_allclose(load(name).model.mu, expected.model.mu, atol=1e-6)
+    assert load("glob.tprism").info["fingerprint"] == expected.info["fingerprint"]
+
+
+def test_rows_left_out_are_counted_and_said(here, reviews, capsys):
+    texts, y = list(reviews[0][:400]), list(reviews[1][:400])
+    texts[3], y[5], y[6], texts[8] = "", "", "four", "a"
+    write_csv(here / "some.csv", texts, y)
+    status, out, err = run(capsys, "fit", "some.csv", "--held-out", "0", *TOPICS)
+    assert status == 0
+    assert err == ""
+    assert "396 learnt from" in out
+    assert (
+        "left out 4: 1 empty text, 1 no response, 1 response that is not a number, 1 with fewer "
+        "than 3 known words" in " ".join(out.split())
+    )
+    assert "no score" in out
+
+
+def test_nothing_of_the_temporary_folder_is_left(here, tmp_path_factory, monkeypatch):
+    folder = tmp_path_factory.mktemp("temporary")
+    monkeypatch.setattr("tempfile.tempdir", str(folder))
+    assert main(["fit", "reviews.csv", "-q", *TOPICS]) == 0
+    assert main(["fit", "reviews.csv", "-q", "--topics", "100000"]) == 2
+    assert list(folder.iterdir()) == []
+
+
+def test_options_reach_the_estimator_and_the_vectoriser(here):
+    (here / "stop.txt").write_text("room\nstaff")
+    options = (
+        "--method two-stage --noise-variance 0.1 --whitening exact --restarts 20 --iterations 30 "
+        "--seed 3 --jobs 1 --topics 4 --alpha0 2 --min-df 3 --max-df 0.9 --max-words 50 "
+        "--stop-words stop.txt --ngrams 2 --keep-case"
+    )
+    assert main(["fit", "reviews.csv", "-o", "m.tprism", *options.split()]) == 0
+    pipeline = load("m.tprism")
+    for params, expected in {
+        pipeline.topics: "4 2.0 two-stage 0.1 exact 20 30 3 1",
+        pipeline.steps[0][1]: "3 0.9 50 False",
+    }.items():
+        names = (
+            ["n_topics", "alpha0", "method", "noise_variance", "whitening", "n_restarts"]
+            + ["n_iterations", "random_state", "n_jobs"]
+            if params is pipeline.topics
+            else ["min_df", "max_df", "max_features", "lowercase"]
+        )
+        assert " ".join(str(params.get_params()[name]) for name in names) == expected
+    assert len(pipeline.words) == 50
+    assert "room" not in pipeline.words
+    assert any(" " in word for word in pipeline.words)
+
+
+# --- predict, topics, report ------------------------------------------------------------
+
+
+def read_predictions(text):
+    return list(csv.DictReader(io.StringIO(text)))
+
+
+def test_predict_keeps_the_order_and_a_row_for_every_row(here, reviews, capsys, monkeypatch):
+    monkeypatch.setattr(formats, "CHARACTERS", 20_000)
+    texts = list(reviews[0][:150])
+    texts[0] = texts[77] = ""
+    write_csv(here / "new.csv", texts, range(150), header=("review", "id"))
+    status, out, err = run(capsys, "predict", "reviews.tprism", "new.csv", "--keep", "id")
+    rows = read_predictions(out)
+    assert status == 0
+    assert [r["row"] for r in rows] == [str(i + 1) for i in range(150)]
+    assert [r["id"] for r in rows] == [str(i) for i in range(150)]
+    assert [i for i, r in enumerate(rows) if r["prediction"] == ""] == [0, 77]
+    assert "150 rows to standard output, 2 of them without a text" in err
+    expected = load("reviews.tprism").predict([texts[5]])
+    assert float(rows[5]["prediction"]) == pytest.approx(expected[0], rel=1e-5)
+
+
+@pytest.mark.parametrize("name", ["p.csv", "p.jsonl", "p.parquet"])
+def test_predict_to_files_with_proportions(here, capsys, name):
+    if name == "p.parquet":
+        pytest.importorskip("pyarrow")
+    status, out, err = run(
+        capsys, "predict", "reviews.tprism", "reviews.csv", "-o", name, "--proportions"
+    )
+    assert (status, out) == (0, "")
+    assert "predictive R2 is 0.8" in err
+    table = formats.read(topicprism.tables.Source(Path(name), name), formats.Options())
+    assert list(table.columns) == ["row", "prediction", *(f"topic_{i}" for i in range(1, 9))]
+    (chunk,) = table.chunks(range(10))
+    values = np.array(chunk.values, float)
+    assert values.shape == (10, N)
+    np.testing.assert_allclose(values[2:].sum(axis=0), 1, atol=1e-4)
+
+
+def test_predict_several_files_names_them(here, reviews, capsys):
+    write_csv(here / "a.csv", reviews[0][:2], reviews[1][:2])
+    write_csv(here / "b.csv", reviews[0][2:4], reviews[1][2:4])
+    _, out, _ = run(capsys, "predict", "reviews.tprism", "a.csv", "b.csv", "--to", "jsonl")
+    rows = [json.loads(line) for line in out.splitlines()]
+    assert [(r["file"], r["row"]) for r in rows] == [
+        ("a.csv", 1),
+        ("a.csv", 2),
+        ("b.csv", 1),
+        ("b.csv", 2),
+    ]
+
+
+def test_predict_tells_the_deviation_where_the_model_can(here, capsys):
+    status, out, err = run(capsys, "predict", "reviews.tprism", "reviews.csv", "--std")
+    if status == 2:
+        assert "which tells no deviation; drop --std" in err
+    else:
+        assert all(float(r["std"]) > 0 for r in read_predictions(out))
+
+
+def test_topics_prints_as_many_words_as_asked(here, capsys):
+    status, out, _ = run(capsys, "topics", "reviews.tprism", "--words", "20")
+    assert status == 0
+    assert max(map(len, out.splitlines())) <= 80
+    assert "dirty" in out
+    _, out, _ = run(capsys, "topics", "reviews.tprism", "--words", "3", "--by", "frex", "--json")
+    assert [len(t["words"]) for t in json.loads(out)["topics"]] == [3] * 8
+
+
+def test_report_with_and_without_documents(here, capsys):
+    status, out, _ = run(capsys, "report", "reviews.tprism", "-o", "a.html", "--title", "Hotels")
+    assert status == 0
+    assert "a.html" in out
+    assert "Hotels" in (here / "a.html").read_text()
+    status, out, _ = run(
+        capsys, "report", "reviews.tprism", "reviews.csv", "-o", "b.html", "--json"
+    )
+    assert json.loads(out)["n_documents_shown"] == N
+    assert (here / "b.html").stat().st_size > (here / "a.html").stat().st_size
+
+
+# --- select, sketch, merge --------------------------------------------------------------
+
+
+def test_select_shows_what_was_chosen(here, capsys):
+    status, out, _ = run(capsys, "select", "reviews.csv", *TOPICS)
+    assert status == 0
+    assert max(map(len, out.splitlines())) <= 80
+    assert re.search(r"^topics +8", out, re.M)
+    status, out, _ = run(capsys, "select", "reviews.csv", "--json", *TOPICS)
+    assert json.loads(out)["chosen"]["topics"]["value"] == 8
+
+
+@dataclass(frozen=True)
+class Trial:
+    n_topics: int
+    alpha0: float
+    noise_variance: float
+    pr2: float
+    pr2_std: float
+
+
+@dataclass(frozen=True)
+class Selection:
+    n_topics: int
+    alpha0: float
+    noise_variance: float
+    trials: tuple
+    spectrum: np.ndarray
+    threshold: float
+    reasons: dict
+
+
+def test_select_tells_what_was_tried_and_why(here, capsys, monkeypatch):
+    reasons = {"n_topics": "it predicted documents held out best, within one error, of 2 tried"}
+    trials = (Trial(4, 0.5, 0.1, 0.61, 0.02), Trial(8, 1.6, 0.06, 0.84, 0.01))
+    chosen = Selection(8, 1.6, 0.06, trials, np.arange(30, 0, -1.0), 22.5, reasons)
+
+    def learnt(topics, counted, progress):
+        topics = learn(topics, counted, progress)
+        topics.selection_ = chosen
+        return topics
+
+    monkeypatch.setattr("topicprism.cli.fitting.learn", learnt)
+    pytest.importorskip("matplotlib")
+    _, out, _ = run(capsys, "select", "reviews.csv", *TOPICS, "--plot", "p.svg")
+    assert "  8 are above 22.5, what chance would give" in out
+    assert re.search(r"^  4 topics, alpha0 0.5 +\+- 0.020 +0.61  #+$", out, re.M)
+    assert re.search(r"^\* 8 topics, alpha0 1.6 +\+- 0.010 +0.84  #+$", out, re.M)
+    assert re.search(r"^topics +8 +it predicted documents held out best", out, re.M)
+    assert max(map(len, out.splitlines())) <= 80
+    assert "<svg" in (here / "p.svg").read_text()
+    _, out, _ = run(capsys, "select", "reviews.csv", "--json", *TOPICS)
+    assert [t["pr2"] for t in json.loads(out)["trials"]] == [0.61, 0.84]
+
+
+def test_select_draws(here, capsys):
+    pytest.importorskip("matplotlib")
+    status, _, _ = run(capsys, "select", "reviews.csv", *TOPICS, "--plot", "p.png")
+    assert status == 0
+    assert (here / "p.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_sketches_of_two_sites_merge_into_a_model(here, home, reviews, capsys):
+    texts, y = reviews
+    write_csv(here / "a.csv", texts[:600], y[:600])
+    write_csv(here / "b.csv", texts[600:], y[600:])
+    words = ["--coordinates", "24"]
+    assert run(capsys, "sketch", "reviews.csv", "-o", "all.tpsketch", *words)[0] == 0
+    for site in "ab":
+        status, out, _ = run(
+            capsys, "sketch", f"{site}.csv", "-o", f"{site}.tpsketch", "--basis", "all.tpsketch"
+        )
+        assert status == 0
+        assert f"{site}.tpsketch: moments of 600 documents" in out
+    status, out, _ = run(capsys, "merge", "a.tpsketch", "b.tpsketch", "-o", "ab.tpsketch", "--json")
+    assert json.loads(out)["n_used"] == N
+    merged, whole = load("ab.tpsketch"), load("all.tpsketch")
+    np.testing.assert_allclose(merged.third, whole.third, atol=1e-9 * np.abs(whole.third).max())
+    status, out, _ = run(capsys, "fit", "ab.tpsketch", *TOPICS)
+    assert status == 0
+    assert f"{N:,} learnt from" in out
+    assert max(map(len, out.splitlines())) <= 80
+    status, out, err = run(capsys, "predict", "ab.tprism", "reviews.csv", "-o", "p.csv")
+    assert "predictive R2 is 0.8" in err
+
+
+def test_a_sketch_holds_no_document(here, reviews, capsys):
+    run(capsys, "sketch", "reviews.csv", "-o", "s.tpsketch")
+    data = (here / "s.tpsketch").read_bytes()
+    assert not any(text[:40].encode() in data for text in reviews[0])
+
+
+# --- demo -------------------------------------------------------------------------------
+
+
+def test_demo_walks_the_whole_path(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    status, out, _ = run(capsys, "demo", "--documents", "1500", "--folder", "d")
+    assert status == 0
+    assert "$ topicprism fit d/reviews.csv -o d/reviews.tprism" in out
+    assert "   learnt    truth  aspect" in out
+    assert f"the page: {tmp_path / 'd' / 'reviews.html'}" in out
+    assert max(len(line) for line in out.splitlines() if str(tmp_path) not in line) <= 80
+    assert {p.name for p in (tmp_path / "d").iterdir()} == {
+        "reviews.csv",
+        "new.csv",
+        "reviews.tprism",
+        "reviews.html",
+    }
+
+
+# --- mistakes ---------------------------------------------------------------------------
+
+
+def assert_refused(capsys, folder, argv, sentence):
+    before = new_files(folder)
+    status, out, err = run(capsys, *argv)
+    assert status == 2, err
+    assert re.search(sentence, err), err
+    assert out == ""
+    assert err.count("\n") == 1
+    assert err.startswith("topicprism")
+    assert "Traceback" not in err
+    assert new_files(folder) == before
+
+
+@pytest.mark.parametrize("name", MALFORMED)
+def test_a_malformed_table_is_one_sentence(tmp_path, monkeypatch, capsys, name):
+    monkeypatch.chdir(tmp_path)
+    content, sentence = MALFORMED[name]
+    (tmp_path / name).write_bytes(content)
+    assert_refused(capsys, tmp_path, ["fit", name], sentence)
+
+
+TABLE = "review,stars,id\nthe room was clean and quiet,5,1\nthe staff was rude,1,2\n"
+MISTAKES = {
+    "no command": ([], "the following arguments are required: COMMAND; see topicprism --help"),
+    "unknown command": (["fitt"], "invalid choice: 'fitt'"),
+    "unknown option": (["fit", "t.csv", "--topcs", "3"], "unrecognized arguments: --topcs"),
+    "no file": (["fit"], "the following arguments are required: FILE; see topicprism fit --help"),
+    "missing file": (["fit", "none.csv"], "there is no file none.csv; check the name"),
+    "a folder": (["fit", "folder"], "folder is a folder, but a file was expected; name its files"),
+    "no match": (["fit", "*.jsonl"], r"no file matches '\*.jsonl'"),
+    "two numbers": (["fit", "t.csv"], "2 columns look like numbers.*name it with --target, one of"),
+    "missing column": (["fit", "t.csv", "--target", "star"], "no column 'star'; its columns are"),
+    "one column twice": (
+        ["fit", "t.csv", "--text", "stars", "--target", "stars"],
+        "named as text and as response",
+    ),
+    "text as number": (
+        ["fit", "t.csv", "--text", "stars", "--target", "review"],
+        "none of 2 rows has a text in 'stars' and a number in 'review' .one is 'the room",
+    ),
+    "one document": (["fit", "one.csv"], "only 1 document has a text and a number, expected many"),
+    "constant": (["fit", "same.csv"], "'stars' is 4 in all 3 documents, but it must vary"),
+    "no words": (["fit", "symbols.csv"], "no term in 3 documents, expected words of two char"),
+    "rare words": (
+        ["fit", "t.csv", "--target", "stars"],
+        "none of .* terms is in 5 to 1 of 2|min_df=5 keeps terms of 5 documents or more",
+    ),
+    "zero topics": (["fit", "t.csv", "--topics", "0"], "'0' is not a whole number from 1 up"),
+    "topics in words": (["fit", "t.csv", "--topics", "ten"], "'ten' is not a whole number from 1"),
+    "bad alpha0": (["fit", "reviews.csv", "--topics", "3", "--alpha0", "-1"], "alpha0=-1"),
+    "bad noise": (
+        ["fit", "reviews.csv", "--topics", "3", "--noise-variance", "-1"],
+        "noise_variance=-1.0, but expected a number from 0 up",
+    ),
+    "bad seed": (["fit", "t.csv", "--seed", "-1"], "expected one argument|'-1' is not a whole"),
+    "bad share": (["fit", "t.csv", "--held-out", "2"], "'2' is not a share from 0 to 0.9"),
+    "bad min-df": (["fit", "t.csv", "--min-df", "1.5"], "'1.5' is neither a whole number nor"),
+    "bad delimiter": (["fit", "t.csv", "--delimiter", "ab"], "'ab' is not one character"),
+    "bad encoding": (["fit", "t.csv", "--encoding", "utf-99"], "encoding 'utf-99' is not known"),
+    "bad stop words": (
+        ["fit", "t.csv", "--target", "stars", "--stop-words", "klingon"],
+        "--stop-words 'klingon' is neither english nor none nor a file",
+    ),
+    "bad ending": (["fit", "t.csv", "-o", "m.pkl"], "'m.pkl' should end in .tprism; try m.tprism"),
+    "no output folder": (["fit", "t.csv", "-o", "x/m.tprism"], "there is no folder x to write"),
+    "page over table": (["fit", "t.csv", "--report", "t.csv"], "t.csv is to be read and written"),
+    "too many topics": (["fit", "reviews.csv", "--topics", "5000"], "n_topics=5000, but there are"),
+    "empty input": (["fit", "-"], "standard input is empty"),
+    "table as model": (["predict", "t.csv", "t.csv"], "t.csv cannot be read: .*topicprism file"),
+    "no model": (["topics", "none.tprism"], "there is no file none.tprism; check the name"),
+    "folder as model": (["topics", "folder"], "folder is a folder, but a file was expected"),
+    "cut model": (["topics", "cut.tprism"], "cut.tprism cannot be read: it has .* bytes"),
+    "no text column": (["predict", "reviews.tprism", "numbers.csv"], "no column looks like texts"),
+    "predictions over input": (
+        ["predict", "reviews.tprism", "t.csv", "-o", "t.csv"],
+        "t.csv is to be read and written",
+    ),
+    "nameless output": (["predict", "reviews.tprism", "t.csv", "-o", "out"], "out does not tell"),
+    "parquet to a pipe": (
+        ["predict", "reviews.tprism", "t.csv", "--to", "parquet"],
+        "Parquet cannot go to standard output",
+    ),
+    "kept twice": (["predict", "reviews.tprism", "t.csv", "--keep", "row"], "two columns of that"),
+    "kept nothing": (["predict", "reviews.tprism", "t.csv", "--keep", "x"], "has no column 'x'"),
+    "model as sketch": (["fit", "model.tpsketch"], "holds a TopicPipeline, but a sketch made from"),
+    "two sketches": (["fit", "a.tpsketch", "b.tpsketch"], "but one sketch was expected; add ske"),
+    "one sketch": (["merge", "a.tpsketch", "-o", "b.tpsketch"], "two or more were expected"),
+    "sketch ending": (["sketch", "t.csv", "-o", "s.npz"], "'s.npz' should end in .tpsketch"),
+    "bad picture": (["select", "reviews.csv", *TOPICS, "--plot", "p.xyz"], "p.xyz does not tell"),
+    "nothing to show": (["report", "reviews.tprism", "blank.csv", "-o", "p.html"], "no row has a"),
+}
+
+
+@pytest.mark.parametrize("which", MISTAKES)
+def test_a_mistake_is_one_sentence(here, home, capsys, monkeypatch, which):
+    argv, sentence = MISTAKES[which]
+    (here / "folder").mkdir()
+    for name, content in {
+        "t.csv": TABLE,
+        "one.csv": "review,stars\nthe room was clean,5\n,3\n",
+        "same.csv": "review,stars\n" + "the room was clean,4\n" * 3,
+        "symbols.csv": "review,stars\n- + - + ?,1\n! ! ! ! !,2\n? ! ? ! ?,3\n",
+        "numbers.csv": "a,b\n1,2\n",
+        "blank.csv": "review,stars\n,5\n",
+    }.items():
+        (here / name).write_text(content)
+    (here / "cut.tprism").write_bytes((home / "reviews.tprism").read_bytes()[:-50])
+    (here / "model.tpsketch").write_bytes((home / "reviews.tprism").read_bytes())
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"")))
+    assert_refused(capsys, here, argv, sentence)
+
+
+def test_sketches_over_two_bases_do_not_merge(here, capsys, reviews):
+    write_csv(here / "a.csv", reviews[0][:700], reviews[1][:700])
+    for name in ("a", "reviews"):
+        run(capsys, "sketch", f"{name}.csv", "-o", f"{name}.tpsketch")
+    argv = ["merge", "a.tpsketch", "reviews.tpsketch", "-o", "both.tpsketch"]
+    assert_refused(capsys, here, argv, "only sketches over one basis add up; sketch both corpora")
+
+
+def test_a_table_that_changes_between_the_passes_is_refused(here, capsys, monkeypatch):
+    from topicprism.cli import reading
+
+    table = here / "t.csv"
+    table.write_bytes((here / "reviews.csv").read_bytes())
+
+    def longer(*args):
+        with table.open("a") as file:
+            file.write("one more,3\n")
+        return draw(*args)
+
+    monkeypatch.setattr("topicprism.cli.fitting.draw", longer)
+    sentence = "had 1200 documents when it was first read and 1201 the second time"
+    assert reading.draw is draw
+    assert_refused(capsys, here, ["fit", "t.csv", *TOPICS], sentence)
+
+
+# --- help, progress, interruption, pipes ------------------------------------------------
+
+
+def test_help_and_version(capsys):
+    status, out, _ = run(capsys, "--version")
+    assert (status, out) == (0, f"topicprism {topicprism.__version__}\n")
+    status, out, _ = run(capsys, "--help")
+    assert status == 0
+    assert "examples:" in out
+    assert "topicprism predict reviews.tprism new.csv" in out
+    for command in ("fit", "predict", "topics", "select", "report", "sketch", "merge", "demo"):
+        status, text, _ = run(capsys, command, "--help")
+        assert status == 0
+        assert f"  {command} " in out
+        assert max(map(len, text.splitlines())) <= 80
+    assert max(map(len, out.splitlines())) <= 80
+
+
+class Terminal(io.StringIO):
+    def isatty(self):
+        return True
+
+
+def test_progress_on_a_terminal_says_what_is_being_done(here, monkeypatch, capsys):
+    screen = Terminal()
+    monkeypatch.setattr(sys, "stderr", screen)
+    monkeypatch.setattr("topicprism.cli.progress.OFTEN", 0)
+    assert main(["fit", "reviews.csv", "--report", "p.html", *TOPICS]) == 0
+    shown = screen.getvalue()
+    for stage in ("reading", "pass one: words", "pass two: counts", "learning", "scoring"):
+        assert stage in shown
+    assert "[########################] 100%" in shown
+    assert max(len(part) for part in shown.split("\r")) <= 79
+    assert shown.split("\r")[-1].strip() == ""  # the line is clear at the end
+
+
+def test_no_progress_without_a_terminal_or_when_quiet():
+    for stream, quiet in ((io.StringIO(), False), (Terminal(), True)):
+        progress = Progress.on(stream, quiet)
+        progress.stage("reading")
+        progress.at(0.5)
+        progress.clear()
+        assert stream.getvalue() == ""
+        assert progress.now == "reading"
+
+
+def spawn(*argv, cwd, **options):
+    env = os.environ | {"PYTHONPATH": str(ROOT)}
+    return subprocess.Popen(
+        [sys.executable, "-m", "topicprism", *map(str, argv)],
+        cwd=cwd,
+        env=env,
+        text=True,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        **options,
+    )
+
+
+def test_ctrl_c_during_fit_leaves_no_half_file(tmp_path):
+    """The table is a pipe that is never closed: the command waits in its first stage."""
+    os.mkfifo(tmp_path / "pipe.csv")
+    child = spawn("fit", "pipe.csv", cwd=tmp_path)
+    with (tmp_path / "pipe.csv").open("w") as pipe:
+        pipe.write("review,stars\n")
+        pipe.flush()
+        time.sleep(0.2)
+        child.send_signal(signal.SIGINT)
+        out, err = child.communicate(timeout=60)
+    assert child.returncode == 130
+    assert err == "topicprism fit: stopped during 'reading'; nothing was written\n"
+    assert out == ""
+    assert [p.name for p in tmp_path.iterdir()] == ["pipe.csv"]
+
+
+@pytest.mark.parametrize(
+    ("where", "kept", "files"),
+    [
+        ("learn", "'starting'|'pass two: counts'; nothing was written", []),
+        ("score", "; m.tprism holds the model", ["m.tprism"]),
+        ("_write_page", "'writing the page'; m.tprism holds the model", ["m.tprism"]),
+    ],
+)
+def test_ctrl_c_keeps_what_is_done(here, monkeypatch, capsys, where, kept, files):
+    def interrupted(*args):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(f"topicprism.cli.fitting.{where}", interrupted)
+    status, _, err = run(
+        capsys, "fit", "reviews.csv", "-o", "m.tprism", "--report", "p.html", *TOPICS
+    )
+    assert status == 130
+    assert re.search(kept, err)
+    assert err.count("\n") == 1
+    assert new_files(here) == files
+    if files:
+        assert load("m.tprism").model.n_topics == 8
+
+
+def test_ctrl_c_during_predict_keeps_the_rows_so_far(here, monkeypatch, capsys):
+    monkeypatch.setattr(formats, "CHARACTERS", 100_000)
+    pipeline_type = type(load("reviews.tprism").topics)
+    predict, calls = pipeline_type.predict, []
+
+    def twice(self, X, **options):
+        calls.append(X.shape[0])
+        if len(calls) > 2:
+            raise KeyboardInterrupt
+        return predict(self, X, **options)
+
+    monkeypatch.setattr(pipeline_type, "predict", twice)
+    status, _, err = run(capsys, "predict", "reviews.tprism", "reviews.csv", "-o", "p.csv")
+    done = sum(calls[:2])
+    assert status == 130
+    assert f"the first {done:,} rows are in p.csv.part" in err
+    assert new_files(here) == ["p.csv.part"]
+    assert len((here / "p.csv.part").read_text().splitlines()) == done + 1
+
+
+def test_a_broken_pipe_is_quiet(here):
+    child = spawn("predict", "reviews.tprism", "reviews.csv", cwd=here)
+    child.stdout.readline()
+    child.stdout.close()
+    assert child.wait(timeout=60) == 141
+    assert child.stderr.read() == ""
+    child.stderr.close()
+
+
+# --- the docs ---------------------------------------------------------------------------
+
+
+def test_the_examples_of_the_docs_run(tmp_path, monkeypatch, capsys, reviews):
+    pytest.importorskip("matplotlib")
+    texts, y = reviews
+    monkeypatch.chdir(tmp_path)
+    write_csv(tmp_path / "reviews.csv", texts, y)
+    write_csv(tmp_path / "new.csv", texts[:20], y[:20])
+    write_csv(tmp_path / "site_a.csv", texts[:700], y[:700])
+    write_csv(tmp_path / "site_b.csv", texts[700:], y[700:])
+    page = (ROOT.parent / "docs" / "cli.md").read_text()
+    commands = re.findall(r"^\$ topicprism (.*)$", page, re.M)
+    assert len(commands) >= 10
+    for command in commands:
+        status, _, err = run(capsys, *command.split())
+        assert status == 0, f"{command}: {err}"
+    assert {"reviews.html", "page.html", "selection.png", "both.tprism", "predictions.csv"} <= set(
+        new_files(tmp_path)
+    )
+
+
+# --- small things -----------------------------------------------------------------------
+
+
+def test_documents_are_drawn_by_the_seed_and_never_twice():
+    held, base = draw(1_000, 0.1, 0)
+    assert len(held) == 100
+    assert len(base) == 900
+    assert not set(held) & set(base)
+    np.testing.assert_array_equal(held, draw(1_000, 0.1, 0)[0])
+    assert (held != draw(1_000, 0.1, 1)[0]).any()
+    assert [len(part) for part in draw(10**9, 0.1, 0)] == [5_000, 30_000]
+    assert [len(part) for part in draw(99, 0.1, 0)] == [0, 0]
+
+
+def test_numbers_have_as_many_decimals_as_tell_them_apart():
+    assert [decimals(x) for x in (3.5, 350, 0.0021, 1e12, 0)] == [2, 0, 5, 0, 2]
+
+
+def test_effects_have_their_deviations_where_known():
+    topic = {"coefficient": 1.234, "std": 0.056, "share": 0.5, "words": ["room"] * 30}
+    other = topic | {"coefficient": 4.0}
+    lines = list(topic_table([topic, other], "a very long name", lines=1))
+    assert lines[0] == "a very lo     +-  share  words"
+    assert lines[1].startswith("     1.23   0.06    50%  room room")
+    assert max(map(len, lines)) <= 80
+
+
+def test_reasons_are_wrapped_beside_what_was_chosen():
+    facts = {
+        "n_documents": 100,
+        "n_held_out": 0,
+        "n_left_out": {},
+        "n_words": 12,
+        "scores": {},
+        "target": "stars",
+        "chosen": {"topics": {"value": 8, "reason": "of the numbers tried it was " * 5}},
+        "topics": [{"coefficient": 1.0, "std": None, "share": 1.0, "words": ["room"]}],
+    }
+    lines = list(fit_lines(facts))
+    assert max(map(len, lines)) <= 80
+    assert any(line.startswith("topics     8       of the numbers") for line in lines)
+    assert any(line.startswith(" " * 19 + "it was") or line.startswith(" " * 19) for line in lines)

@@ -1,0 +1,377 @@
+"""Pictures and tables say what the model says, also of words that mean mischief."""
+
+import pickle
+import subprocess
+import sys
+from dataclasses import dataclass
+from html.parser import HTMLParser
+
+import matplotlib
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+from sklearn import config_context
+from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
+from sklearn.linear_model import Ridge
+from sklearn.pipeline import make_pipeline
+from small_texts import small_texts
+
+import topicprism
+from topicprism import GibbsSLDA, HybridSLDA, MedLDAClassifier, SpectralLDA, SpectralSLDA
+from topicprism.effects import effects, percent
+from topicprism.plots import (
+    plot_effects,
+    plot_selection,
+    plot_spectrum,
+    plot_topics,
+    to_pyldavis,
+)
+from topicprism.text import FastCountVectorizer
+from topicprism.words import top_words
+
+matplotlib.use("Agg")
+plt = pytest.importorskip("matplotlib.pyplot")
+
+TEXTS, STARS = small_texts(150)
+LABELS = np.array(["bad", "good", "middling"])[np.digitize(STARS, [2, 4])]
+MISCHIEF = [
+    "<script>alert(1)</script>", "&amp;", '"\'><img src=x onerror=alert(2)>', "$x_1$", "$",
+    "\\frac", "\u202eevil\u202c", "\u05e9\u05dc\u05d5\u05dd", "caf\u00e9", "a" * 300, "%s", "{0}",
+    "</td>", "javascript:alert(3)", "_", "^", "#", "",
+]  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def pipeline():
+    return topicprism.fit(TEXTS, STARS, n_topics=3, alpha0=1.0, max_df=1.0)
+
+
+@pytest.fixture
+def topics(pipeline):
+    return pickle.loads(pickle.dumps(pipeline.topics))
+
+
+@pytest.fixture(autouse=True)
+def _close():
+    yield
+    plt.close("all")
+
+
+def drawn(figure):
+    """The figure rendered, which is when matplotlib finds fault with texts."""
+    figure.canvas.draw()
+    return figure
+
+
+@dataclass(frozen=True)
+class Trial:
+    n_topics: int
+    alpha0: float
+    noise_variance: float
+    pr2: float
+    pr2_std: float
+
+
+@dataclass(frozen=True)
+class Selection:
+    n_topics: int
+    trials: tuple[Trial, ...]
+    spectrum: np.ndarray
+    threshold: float
+
+
+# --- what there is to show ------------------------------------------------------------
+
+
+def test_intervals_come_from_standard_errors_or_draws(topics):
+    assert effects(topics).interval is None
+    topics.coef_std_ = np.array([0.1, 0.2, 0.3])
+    low, high = effects(topics).interval
+    assert_allclose(high - low, 2 * 1.96 * topics.coef_std_, rtol=1e-4)
+    X = FastCountVectorizer().fit_transform(TEXTS)
+    gibbs = GibbsSLDA(3, burn_in=5, n_kept=40, random_state=0).fit(X, STARS)
+    low, high = effects(gibbs).interval
+    inside = (low <= gibbs.coef_draws_) & (gibbs.coef_draws_ <= high)
+    assert_allclose(inside.mean(axis=0), 0.95, atol=0.03)
+    gibbs.coef_draws_ = gibbs.coef_draws_[:10]
+    assert effects(gibbs).interval is None
+
+
+def test_draws_of_another_coefficient_are_no_interval():
+    X = FastCountVectorizer().fit_transform(TEXTS)
+    refit = HybridSLDA(3, burn_in=5, n_kept=25, random_state=0).fit(X, STARS)
+    assert effects(refit).interval is None
+
+
+def test_a_class_can_be_chosen():
+    X = FastCountVectorizer().fit_transform(TEXTS)
+    three = MedLDAClassifier(3, burn_in=20, n_kept=5, random_state=0).fit(X, LABELS)
+    assert_allclose(effects(three, label="good").coef, three.coef_[1])
+    assert effects(three).response == "tendency to middling"
+    two = MedLDAClassifier(2, burn_in=20, n_kept=5, random_state=0).fit(X, LABELS == "good")
+    assert_allclose(effects(two).coef, two.coef_)
+    assert_allclose(effects(two, label=False).coef, -two.coef_)
+    with pytest.raises(ValueError, match="label='best', but expected one of 'bad', 'good', 'midd"):
+        effects(three, label="best")
+
+
+def test_numbers_are_as_fine_as_they_differ(topics):
+    def said(coef, value):
+        topics.coef_ = np.array(coef)
+        return effects(topics).said(value)
+
+    assert said([1.0, 3.0, 5.0], 3.14159) == "3.14"
+    assert said([0.001, 0.002, 0.003], 0.00234567) == "0.00235"
+    assert said([100.0, 5000.0, 90000.0], 1234.567) == "1235"
+    assert said([0.0, 0.0, 0.0], 0.0) == "0.000000000000"
+    assert said([1e9, 2e9, 5e9], 1.5e9) == "1.5e+09"
+    assert percent(0.123) == "12%"
+    assert percent(0.001) == "<1%"
+
+
+# --- plots ----------------------------------------------------------------------------
+
+
+def test_effects_are_drawn_in_order_with_their_words(pipeline):
+    ax = plot_effects(pipeline)
+    drawn(ax.figure)
+    dots = ax.collections[-1].get_offsets()
+    assert_allclose(dots[:, 0], np.sort(pipeline.model.eta))
+    labels = [tick.get_text() for tick in ax.get_yticklabels()]
+    expected = top_words(pipeline.model, pipeline.words, 6)
+    assert labels == [", ".join(expected[i]) for i in np.argsort(pipeline.model.eta)]
+    average = next(line for line in ax.lines if len(set(line.get_xdata())) == 1)
+    assert_allclose(average.get_xdata()[0], STARS.mean())
+
+
+def test_intervals_are_drawn_when_known(topics):
+    assert len(plot_effects(topics).collections) == 1
+    topics.coef_std_ = np.full(3, 0.1)
+    bars, _ = plot_effects(topics).collections
+    ends = np.array([segment[:, 0] for segment in bars.get_segments()])
+    assert_allclose(ends[:, 1] - ends[:, 0], 2 * 1.96 * 0.1, rtol=1e-4)
+
+
+def test_topics_get_a_panel_each(pipeline):
+    figure = drawn(plot_topics(pipeline, n_words=5, n_columns=2))
+    panels = [ax for ax in figure.axes if ax.get_visible()]
+    assert len(panels) == 3
+    for ax, i in zip(panels, np.argsort(pipeline.model.eta), strict=True):
+        words = [tick.get_text() for tick in ax.get_yticklabels()]
+        assert words == top_words(pipeline.model, pipeline.words, 5)[i]
+        columns = [list(pipeline.words).index(word) for word in words]
+        widths = [bar.get_width() for bar in ax.patches]
+        assert_allclose(widths, pipeline.model.mu[columns, i])
+
+
+def test_plots_go_where_they_are_told(pipeline, topics):
+    topics.selection_ = Selection(3, (Trial(3, 1.0, 0.1, 0.5, 0.1),), np.ones(3), 0.5)
+    figure, axes = plt.subplots(1, 3)
+    assert plot_effects(pipeline, ax=axes[0]) is axes[0]
+    assert plot_spectrum(pipeline, ax=axes[1]) is axes[1]
+    assert plot_selection(topics, ax=axes[2]) is axes[2]
+    assert plt.get_fignums() == [figure.number]
+
+
+@pytest.mark.filterwarnings("ignore:Glyph .* missing")
+@pytest.mark.parametrize("draw", [plot_effects, plot_topics])
+def test_words_are_shown_whatever_they_are(draw, topics):
+    made = draw(topics, MISCHIEF, n_words=18)
+    drawn(made if draw is plot_topics else made.figure)
+
+
+def test_long_words_are_cut_and_long_lists_end_early(topics):
+    ax = plot_effects(topics, ["long" * 20 + str(i) for i in range(18)], n_words=9)
+    drawn(ax.figure)
+    assert {len(tick.get_text()) for tick in ax.get_yticklabels()} <= {24, 50}
+    assert all(tick.get_text().endswith("longlon…") for tick in ax.get_yticklabels())
+
+
+def test_a_dollar_is_a_dollar(topics):
+    words = ["$9.99$", *[f"w{i}" for i in range(17)]]
+    ax = plot_effects(topics, words, n_words=18)
+    drawn(ax.figure)
+    assert any(r"\$9.99\$" in tick.get_text() for tick in ax.get_yticklabels())
+
+
+def test_spectrum_shows_what_was_used_and_where_chance_begins(pipeline, topics):
+    ax = plot_spectrum(pipeline)
+    assert_allclose(ax.lines[0].get_ydata(), pipeline.topics.spectrum_)
+    values = 0.5 ** np.arange(12)
+    topics.selection_ = Selection(3, (), values, 0.01)
+    ax = plot_spectrum(topics)
+    assert_allclose(ax.lines[0].get_ydata(), values[:3])
+    assert_allclose(ax.lines[1].get_ydata(), values[3:])
+    assert_allclose(ax.lines[2].get_ydata(), 0.01)
+    assert ax.get_yscale() == "log"
+    topics.selection_ = Selection(3, (), values - 0.1, 0.01)
+    assert plot_spectrum(topics).get_yscale() == "linear"
+
+
+def test_selection_shows_each_trial_and_the_choice(topics):
+    trials = [Trial(k, a, 0.1, 0.5 - a / k, 0.01 * a) for a in (1.0, 2.0) for k in (4, 2, 8)]
+    trials.append(Trial(9, 1.0, 0.1, float("nan"), 0.0))
+    topics.selection_ = Selection(8, tuple(trials), np.ones(3), 0.1)
+    ax = plot_selection(topics)
+    drawn(ax.figure)
+    first, second = (box.lines[0] for box in ax.containers)
+    assert_allclose(np.round(first.get_xdata()), [2, 4, 8])
+    assert_allclose(first.get_ydata(), [0, 0.25, 0.375])
+    assert_allclose(second.get_ydata(), [-0.5, 0, 0.25])
+    texts = [text.get_text() for text in ax.get_legend().get_texts()]
+    assert texts == ["alpha0 = 1", "alpha0 = 2"]
+    assert "chosen: 8" in [text.get_text() for text in ax.texts]
+
+
+def test_topics_without_a_response_are_drawn_by_share():
+    fitted = topicprism.fit(TEXTS, estimator=SpectralLDA, n_topics=3, max_df=1.0)
+    figure = drawn(plot_topics(fitted))
+    titles = [ax.get_title(loc="left") for ax in figure.axes]
+    assert titles == [f"({percent(s)} of words)" for s in effects(fitted.topics).share]
+
+
+@pytest.mark.parametrize(
+    ("draw", "message"),
+    [
+        (lambda p: plot_effects(p["lda"]), "got a SpectralLDA, which has no coefficients, but"),
+        (lambda p: plot_spectrum(p["gibbs"]), "got a GibbsSLDA, which has no spectrum, but"),
+        (lambda p: plot_selection(p["lda"]), "whose number of topics was given, but expected one"),
+        (lambda p: plot_effects(p["ridge"]), "got a Ridge, but expected a fitted estimator of"),
+        (lambda p: plot_effects(p["gibbs"], ["a"]), r"words of shape \(1,\), but the model was"),
+        (lambda p: to_pyldavis(p["pipeline"], ["", "?"]), "none of 2 documents has a word of the"),
+    ],
+)
+def test_mistakes_get_a_sentence(draw, message, pipeline):
+    X = FastCountVectorizer().fit_transform(TEXTS)
+    things = {
+        "lda": SpectralLDA(2, random_state=0).fit(X),
+        "gibbs": GibbsSLDA(2, burn_in=1, n_kept=1).fit(X, STARS),
+        "ridge": Ridge().fit(X, STARS),
+        "pipeline": pipeline,
+    }
+    with pytest.raises(ValueError, match=message):
+        draw(things)
+    with pytest.raises(NotFittedError):
+        plot_topics(clone(pipeline))
+
+
+def test_without_matplotlib_there_is_a_sentence():
+    code = (
+        "import sys; sys.modules['matplotlib'] = None\n"
+        "from topicprism.plots import _pyplot\n"
+        "try: _pyplot()\n"
+        "except ImportError as error: print(error)"
+    )
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert "pip install 'topicprism[plot]'" in run.stdout, run.stderr
+
+
+# --- a table for the notebook ---------------------------------------------------------
+
+
+class Page(HTMLParser):
+    """Tags and texts of a page, and whether tags are closed as they should be."""
+
+    def __init__(self, html):
+        super().__init__()
+        self.tags, self.attributes, self.open, self.cells = [], set(), [], []
+        self.feed(html)
+        assert self.open == []
+
+    def handle_starttag(self, tag, attrs):
+        self.tags.append(tag)
+        self.attributes |= {name for name, _ in attrs}
+        self.open.append(tag)
+        if tag == "td":
+            self.cells.append("")
+
+    def handle_endtag(self, tag):
+        assert self.open.pop() == tag
+
+    def handle_data(self, data):
+        if "td" in self.open:
+            self.cells[-1] += data
+
+
+HARMLESS = {"div", "p", "b", "bdi", "table", "thead", "tbody", "tr", "th", "td", "span"}
+
+
+def test_a_fitted_pipeline_shows_its_topics(pipeline):
+    page = Page(pipeline._repr_html_())
+    assert set(page.tags) <= HARMLESS
+    assert page.attributes <= {"style", "scope", "aria-hidden"}
+    assert page.tags.count("tr") == 4
+    said = top_words(pipeline.model, pipeline.words, 10)
+    assert page.cells[3::4] == [", ".join(words) for words in said]
+    assert [float(cell) for cell in page.cells[1::4]] == pytest.approx(pipeline.model.eta, abs=0.01)
+    assert "150 documents, 3 topics over 18 words" in pipeline._repr_html_()
+    assert pipeline._repr_mimebundle_()["text/html"] == pipeline._repr_html_()
+
+
+def test_hostile_words_are_shown_as_text(topics):
+    topics.feature_names_in_ = np.array(MISCHIEF, dtype=object)
+    page = Page(topics._repr_html_())
+    assert set(page.tags) <= HARMLESS
+    assert page.attributes <= {"style", "scope", "aria-hidden"}
+    assert "<script>alert(1)</script>" in "".join(page.cells)
+
+
+def test_hostile_labels_are_shown_as_text():
+    X = FastCountVectorizer().fit_transform(TEXTS)
+    mean = np.array(["<b>bad</b>", "<script>", "&"])[np.digitize(STARS, [2, 4])]
+    for labels in (mean, np.where(mean == "&", "<script>", "<b>bad</b>")):
+        fitted = MedLDAClassifier(3, burn_in=2, n_kept=2, random_state=0).fit(X, labels)
+        page = Page(fitted._repr_html_())
+        assert set(page.tags) <= HARMLESS
+        assert page.tags.count("b") == 1
+
+
+def test_margins_are_shown_when_known(topics):
+    topics.coef_std_ = np.full(3, 0.1)
+    assert topics._repr_html_().count("&plusmn; 0.20") == 3
+
+
+def test_before_fitting_the_diagram_is_scikit_learns(pipeline):
+    for unfitted in (clone(pipeline), SpectralSLDA(), MedLDAClassifier()):
+        assert "sk-estimator" in unfitted._repr_html_()
+    ordinary = make_pipeline(FastCountVectorizer(), SpectralSLDA(3, alpha0=1.0, random_state=0))
+    assert "sk-estimator" in ordinary.fit(TEXTS, STARS)._repr_html_()
+
+
+def test_scikit_learns_setting_for_plain_text_is_heeded(pipeline):
+    with config_context(display="text"):
+        assert not hasattr(pipeline, "_repr_html_")
+        assert "text/html" not in pipeline._repr_mimebundle_()
+
+
+# --- pyLDAvis -------------------------------------------------------------------------
+
+
+def test_pyldavis_gets_what_it_asks_for(pipeline):
+    texts = [*TEXTS[:20], "", "no word known"]
+    given = to_pyldavis(pipeline, texts)
+    X = pipeline[0].transform(texts)
+    used = np.flatnonzero(X.sum(axis=0))
+    assert given["vocab"] == list(pipeline.words[used])
+    assert_allclose(given["term_frequency"], X.sum(axis=0)[used])
+    assert_allclose(given["doc_lengths"], X.sum(axis=1)[:20])
+    assert given["doc_topic_dists"].shape == (20, 3)
+    assert_allclose(given["doc_topic_dists"], pipeline.transform(texts)[:20])
+    assert_allclose(given["doc_topic_dists"].sum(axis=1), 1)
+    assert_allclose(given["topic_term_dists"].sum(axis=1), 1)
+    assert (given["topic_term_dists"] > 0).all()
+
+
+def test_pyldavis_of_an_estimator_and_few_documents(pipeline):
+    texts = ["smile smile breakfast", "bus map"]
+    by_counts = to_pyldavis(pipeline.topics, pipeline[0].transform(texts), pipeline.words)
+    by_texts = to_pyldavis(pipeline, texts)
+    assert by_counts["vocab"] == by_texts["vocab"] == ["breakfast", "bus", "map", "smile"]
+    assert_allclose(by_counts["topic_term_dists"], by_texts["topic_term_dists"])
+
+
+def test_the_real_pyldavis_takes_it(pipeline):
+    pyldavis = pytest.importorskip("pyLDAvis")
+    prepared = pyldavis.prepare(**to_pyldavis(pipeline, TEXTS), R=5, n_jobs=1)
+    assert len(prepared.topic_coordinates) == 3
