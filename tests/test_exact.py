@@ -96,7 +96,7 @@ def test_noise_variance_is_what_the_topics_leave_of_the_mean_square(rng):
     truth = unequal_model(rng)
     sketch = population_sketch(truth, population_basis(truth, rng))
     _, hh, _ = dirichlet_moments(truth.alpha)
-    mean_square = sketch.second[-1, -1] / sketch.n
+    mean_square = sketch.second[-1, -1] / sketch.weight
     expected = mean_square - truth.eta @ hh @ truth.eta
     assert_allclose(noise_variance(sketch, truth.n_topics), expected)
     assert_allclose(expected, truth.sigma**2)
@@ -118,7 +118,7 @@ def test_the_mean_response_divides_by_alpha0(rng):
     """The paper has E[y] = eta . alpha."""
     truth = unequal_model(rng)
     sketch = population_sketch(truth, population_basis(truth, rng))
-    assert_allclose(sketch.first[-1] / sketch.n, truth.eta @ truth.alpha / truth.alpha.sum())
+    assert_allclose(sketch.first[-1] / sketch.weight, truth.eta @ truth.alpha / truth.alpha.sum())
 
 
 def test_one_sketch_serves_many_fits(rng):

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from numpy.testing import assert_allclose, assert_array_equal
+from numpy.testing import assert_allclose
 from oracles import unequal_model
 from scipy.sparse import csr_array
 
@@ -14,27 +14,28 @@ def data(rng):
     """Counts with empty, short and long rows, and the weights of their documents."""
     X = csr_array(rng.poisson(0.4, size=(60, 11)))
     m = X.sum(axis=1).astype(float)
-    weights = np.zeros((3, 60))
+    weights = np.zeros((4, 60))
     long = m >= 3
-    weights[0, long] = 1 / m[long]
-    weights[1, long] = weights[0, long] / (m[long] - 1)
-    weights[2, long] = weights[1, long] / (m[long] - 2)
+    weights[0, long] = m[long] / (m[long] + 30)
+    weights[1, long] = weights[0, long] / m[long]
+    weights[2, long] = weights[1, long] / (m[long] - 1)
+    weights[3, long] = weights[2, long] / (m[long] - 2)
     assert 0 < long.sum() < 60
     return X, weights, rng.standard_normal(60)
 
 
 def test_word_sums(data):
-    X, (c1, c2, _), y = data
-    used, sums = np.empty(60, bool), np.zeros((11, 4))
-    cpu.word_sums(X.indptr, X.indices, X.data, y, used, sums)
-    assert_array_equal(used, X.sum(axis=1) >= 3)
+    X, (w, c1, c2, _), y = data
+    weights, sums = np.empty(60), np.zeros((11, 4))
+    cpu.word_sums(X.indptr, X.indices, X.data, y, weights, sums)
+    assert_allclose(weights, w)
     assert_allclose(sums[:, :3], np.column_stack([X.T @ c1, X.T @ (c1 * y), X.T @ c2]))
 
 
 @pytest.mark.parametrize("width", [1, 5, 16, 33])
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_pair_products(rng, data, width, dtype):
-    X, (_, c2, _), _ = data
+    X, (_, _, c2, _), _ = data
     S, out = rng.standard_normal((11, width)).astype(dtype), np.ones((11, width))
     cpu.pair_products(X.indptr, X.indices, X.data, S, out)
     assert_allclose(out, 1 + X.T @ (c2[:, None] * (X @ S.astype(float))))
@@ -43,15 +44,15 @@ def test_pair_products(rng, data, width, dtype):
 @pytest.mark.parametrize("rows", [slice(0, 60), slice(13, 40)])
 def test_project(rng, data, rows):
     """Also on a slice of the row pointers."""
-    X, (c1, c2, c3), y = data
+    X, (w, c1, c2, c3), y = data
     B = rng.standard_normal((11, 16))
     n = rows.stop - rows.start
-    P, C, Q, sums = np.empty((n, 16)), np.empty((n, 3)), np.zeros((11, 16)), np.zeros((11, 4))
+    P, C, Q, sums = np.empty((n, 16)), np.empty((n, 4)), np.zeros((11, 16)), np.zeros((11, 4))
     indptr = X.indptr[rows.start : rows.stop + 1]
     cpu.project(indptr, X.indices, X.data, y[rows], B, P, C, Q, sums)
-    X, c1, c2, c3, y = X[rows], c1[rows], c2[rows], c3[rows], y[rows]
+    X, w, c1, c2, c3, y = (a[rows] for a in (X, w, c1, c2, c3, y))
     assert_allclose(P, X @ B, atol=1e-14)
-    assert_allclose(C, np.column_stack([c1, c2, c3]))
+    assert_allclose(C, np.column_stack([w, c1, c2, c3]))
     assert_allclose(Q, X.T @ (c3[:, None] * P), atol=1e-14)
     expected = np.column_stack([X.T @ c2, X.T @ (c2 * y), X.T @ c3])
     assert_allclose(sums[:, :3], expected, atol=1e-14)

@@ -34,8 +34,10 @@ def tiny(rng):
 
 
 def usable(corpus):
+    """Counts, response and weight of each document that has a third moment."""
     rows = corpus.counts.toarray()
-    return [(n, y) for n, y in zip(rows, corpus.y, strict=True) if n.sum() >= 3]
+    long = [(n, y) for n, y in zip(rows, corpus.y, strict=True) if n.sum() >= 3]
+    return [(n, y, n.sum() / (n.sum() + 30)) for n, y in long]
 
 
 def average(B, counts, order):
@@ -49,14 +51,14 @@ def test_the_sketch_averages_over_ordered_tuples_of_positions(rng, tiny):
     B = rng.standard_normal((5, 3))
     s = moments_over(tiny, Basis(B, B, centre=1.5, scale=2.0))
     first, second, third = np.zeros(4), np.zeros((4, 4)), np.zeros((4, 4, 4))
-    for n, y in usable(tiny):
+    for n, y, w in usable(tiny):
         t = (y - 1.5) / 2.0
-        x, xx, xxx = (average(B, n, order) for order in (1, 2, 3))
-        first += [*x, t]
+        x, xx, xxx = (w * average(B, n, order) for order in (1, 2, 3))
+        first += [*x, w * t]
         second[:3, :3] += xx
         second[3] += [*(t * x), 0]
         second[:3, 3] += t * x
-        second[3, 3] += t**2
+        second[3, 3] += w * t**2
         third[:3, :3, :3] += xxx
         for place in ((3,), (slice(3), 3), (slice(3), slice(3), 3)):
             index = [slice(3)] * 3
@@ -65,8 +67,10 @@ def test_the_sketch_averages_over_ordered_tuples_of_positions(rng, tiny):
         third[3, 3, :3] += t**2 * x
         third[3, :3, 3] += t**2 * x
         third[:3, 3, 3] += t**2 * x
-        third[3, 3, 3] += t**3
+        third[3, 3, 3] += w * t**3
+    m, w = np.array([(n.sum(), w) for n, _, w in usable(tiny)]).T
     assert s.n == 7
+    assert_allclose([s.weight, s.c1, s.c2], [w.sum(), w**2 @ (1 / m), w**2 @ (1 / (m * (m - 1)))])
     assert_allclose(s.first, first)
     assert_allclose(s.second, second)
     assert_allclose(s.third, third, atol=1e-14)
@@ -75,19 +79,20 @@ def test_the_sketch_averages_over_ordered_tuples_of_positions(rng, tiny):
 def test_word_sums_leave_short_documents_out_and_count_them(tiny):
     sums = word_sums(tiny)
     assert (sums.n, sums.n_short) == (7, 2)
-    assert_allclose(sums.x, sum(n / n.sum() for n, _ in usable(tiny)))
-    mean = np.mean([y for _, y in usable(tiny)])
-    covariance = sum((y - mean) * n / n.sum() for n, y in usable(tiny)) / 7
+    assert_allclose(sums.x, sum(w * n / n.sum() for n, _, w in usable(tiny)))
+    _, y, w = (np.array(part) for part in zip(*usable(tiny), strict=True))
+    mean = np.average(y, weights=w)
+    covariance = sum(w * (y - mean) * n / n.sum() for n, y, w in usable(tiny)) / w.sum()
     assert_allclose(sums.covariance, covariance)
     parts = word_sums(tiny.rows(0, 2)) + word_sums(tiny.rows(2, 8)) + word_sums(tiny.rows(8, 9))
     assert_allclose(parts.covariance, covariance)
-    assert_allclose(sums.y.mean, np.mean([y for _, y in usable(tiny)]))
-    assert_allclose(sums.y.sd, np.std([y for _, y in usable(tiny)]))
+    assert_allclose(sums.y.mean, mean)
+    assert_allclose(sums.y.sd, np.sqrt(np.average((y - mean) ** 2, weights=w)))
 
 
 def test_pair_sums_apply_the_second_moment(rng, tiny):
     S = rng.standard_normal((5, 4))
-    E2 = sum(average(np.eye(5), n, 2) for n, _ in usable(tiny))
+    E2 = sum(w * average(np.eye(5), n, 2) for n, _, w in usable(tiny))
     assert_allclose(pair_products(tiny, S) - word_sums(tiny).x2[:, None] * S, E2 @ S)
 
 
@@ -108,7 +113,7 @@ def test_the_basis_spans_mean_response_and_leading_directions(rng):
     corpus = Corpus(csr_array(counts), rng.standard_normal(300))
     basis = span(corpus, word_sums(corpus), 6, rng)
     sums = word_sums(corpus)
-    p = sums.x / sums.n
+    p = sums.frequencies
     assert_allclose(basis.B.T @ basis.lift, np.eye(6), atol=1e-12)
     for inside in (p, sums.covariance):
         assert_allclose(basis.lift @ (basis.B.T @ inside), inside, atol=1e-12)
@@ -123,8 +128,8 @@ def test_the_basis_holds_the_top_eigenvectors(seed):
     X, y, _ = make_slda(6000, n_words=60, n_topics=5, doc_length=80, random_state=seed)
     corpus = Corpus(X, y)
     sums = word_sums(corpus)
-    p = sums.x / sums.n
-    E2 = (pair_products(corpus, np.eye(60)) - np.diag(sums.x2)) / sums.n
+    p = sums.frequencies
+    E2 = (pair_products(corpus, np.eye(60)) - np.diag(sums.x2)) / sums.y.weight
     _, vectors = np.linalg.eigh(E2 / np.sqrt(np.outer(p, p)))
     basis = span(corpus, sums, 12, np.random.default_rng(seed))
     Q = basis.lift / np.sqrt(p)[:, None]
@@ -195,9 +200,13 @@ numbers = st.lists(st.floats(-1e6, 1e6), max_size=20)
 @given(numbers, numbers, st.sampled_from([0.0, 1e9]))
 def test_spread_is_stable_far_from_zero(a, b, far):
     both = np.array(a + b) + far
-    spread = Spread.of(np.array(a) + far) + Spread.of(np.array(b) + far)
-    assert spread.n == len(both)
+    w = np.linspace(0.5, 1, len(both))
+    first, second = np.split(w, [len(a)])
+    spread = Spread.of(np.array(a) + far, first) + Spread.of(np.array(b) + far, second)
+    assert_allclose(spread.weight, w.sum())
     if len(both):
         # the numbers themselves are rounded to far * 1e-16
-        assert_allclose(spread.mean, both.mean(), rtol=1e-12, atol=1e-9)
-        assert_allclose(spread.sd, both.std(), rtol=1e-6, atol=1e-6)
+        mean = np.average(both, weights=w)
+        assert_allclose(spread.mean, mean, rtol=1e-12, atol=1e-9)
+        sd = np.sqrt(np.average((both - mean) ** 2, weights=w))
+        assert_allclose(spread.sd, sd, rtol=1e-6, atol=1e-6)

@@ -38,7 +38,7 @@ class Centred:
 def centre(sketch: Sketch, alpha0: float, sigma2: float = 0.0) -> Centred:
     """N1, N2 and N3; ``sigma2`` in the units of the sketch."""
     a, R = alpha0, len(sketch.first)
-    z, zz, zzz = sketch.first / sketch.n, sketch.second / sketch.n, sketch.third / sketch.n
+    z, zz, zzz = (m / sketch.weight for m in (sketch.first, sketch.second, sketch.third))
     ee = np.zeros((R, R))
     ee[-1, -1] = sigma2
     c = 2 * a**2 / ((a + 1) * (a + 2))

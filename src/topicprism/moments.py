@@ -8,7 +8,8 @@ words, the averages over its ordered pairs and triples are::
     x1 x2     (n n - diag n) / (m (m-1))
     x1 x2 x3  (n n n - [diag(n) n, in three orders] + 2 diag3(n)) / (m (m-1) (m-2))
 
-They are unbiased; ``n n n`` alone is not.
+They are unbiased; ``n n n`` alone is not.  A sum below weighs each document by
+w = m / (m + 30), which keeps it so: longer documents say more.
 
 =============  ==========  ==================================================
 code           paper       meaning
@@ -49,26 +50,27 @@ class Additive:
 
 @dataclass(frozen=True)
 class Spread:
-    """Count, mean and squared deviations of numbers; stable under ``+`` far from zero."""
+    """Weight, mean and squared deviations of numbers; stable under ``+`` far from zero."""
 
-    n: int
+    weight: float
     mean: float
-    squares: float  # sum of (y - mean)^2
+    squares: float  # sum of w (y - mean)^2
 
     @classmethod
-    def of(cls, y: Array) -> Spread:
-        mean = float(y.mean()) if len(y) else 0.0
-        return cls(len(y), mean, float(((y - mean) ** 2).sum()))
+    def of(cls, y: Array, w: Array) -> Spread:
+        weight = float(w.sum())
+        mean = float(w @ y) / weight if weight else 0.0
+        return cls(weight, mean, float(w @ (y - mean) ** 2))
 
     def __add__(self, other: Spread) -> Spread:
-        n = self.n + other.n
-        gap, share = other.mean - self.mean, other.n / max(n, 1)
-        between = gap**2 * self.n * share
-        return Spread(n, self.mean + gap * share, self.squares + other.squares + between)
+        weight = self.weight + other.weight
+        gap, share = other.mean - self.mean, other.weight / weight if weight else 0.0
+        between = gap**2 * self.weight * share
+        return Spread(weight, self.mean + gap * share, self.squares + other.squares + between)
 
     @property
     def sd(self) -> float:
-        return float(np.sqrt(self.squares / max(self.n, 1)))
+        return float(np.sqrt(self.squares / self.weight)) if self.weight else 0.0
 
 
 @dataclass(frozen=True)
@@ -95,9 +97,14 @@ class WordSums:
         )
 
     @property
+    def frequencies(self) -> Word:
+        """E[x1]."""
+        return self.x / self.y.weight
+
+    @property
     def covariance(self) -> Word:
         """E[(y - E[y]) x1]."""
-        centred: Word = (self.yx + (self.about - self.y.mean) * self.x) / self.n
+        centred: Word = (self.yx + (self.about - self.y.mean) * self.x) / self.y.weight
         return centred
 
 
@@ -106,7 +113,9 @@ class SketchSums(Additive):
     """Pass two: products of coordinates, still with the repeated positions in them."""
 
     n: int
-    c1: float  # sum of 1 / m
+    weight: float
+    c1: float  # sum of w^2 / m
+    c2: float  # sum of w^2 / (m (m-1))
     y: Array  # y, y^2, y^3                             (3,)
     p: Array  # p, y p, y^2 p                         (3, K)
     pp: Square
@@ -119,16 +128,16 @@ class SketchSums(Additive):
 
 
 def word_sums(c: Corpus) -> WordSums:
-    used, sums = np.empty(len(c), bool), np.zeros((c.n_words, 4))
+    w, sums = np.empty(len(c)), np.zeros((c.n_words, 4))
     X = c.counts
     about = float(c.y[:1].sum())
-    cpu.word_sums(X.indptr, X.indices, X.data, c.y - about, used, sums)
-    n = int(used.sum())
-    return WordSums(n, len(c) - n, Spread.of(c.y[used]), about, *sums.T[:3])
+    cpu.word_sums(X.indptr, X.indices, X.data, c.y - about, w, sums)
+    n = int((w > 0).sum())
+    return WordSums(n, len(c) - n, Spread.of(c.y, w), about, *sums.T[:3])
 
 
 def pair_products(c: Corpus, S: Array) -> Array:
-    """Sum of n (n . S) / (m (m-1)); less ``x2 * S`` it is (sum of x1 x2) S."""
+    """Sum of w n (n . S) / (m (m-1)); less ``x2 * S`` it is (sum of x1 x2) S."""
     out = np.zeros(S.shape)
     X = c.counts
     cpu.pair_products(X.indptr, X.indices, X.data, S, out)
@@ -138,23 +147,23 @@ def pair_products(c: Corpus, S: Array) -> Array:
 def sketch_sums(c: Corpus, B: WordCoord, centre: float, scale: float) -> SketchSums:
     """Moments of (B'x, (y - centre) / scale) to order three, block by block of documents."""
     V, K = B.shape
-    X, n, inverse, y, p = c.counts, 0, 0.0, np.zeros(3), np.zeros((3, K))
+    X, scalars, y, p = c.counts, np.zeros(4), np.zeros(3), np.zeros((3, K))
     pp, ypp, ppp = np.zeros((K, K)), np.zeros((K, K)), np.zeros((K, K, K))
     Q, sums = np.zeros((V, K)), np.zeros((V, 4))
     for start in range(0, len(c), BLOCK):
         t = (c.y[start : start + BLOCK] - centre) / scale
-        P, C = np.empty((len(t), K)), np.empty((len(t), 3))
+        P, C = np.empty((len(t), K)), np.empty((len(t), 4))
         rows = X.indptr[start : start + len(t) + 1]
         cpu.project(rows, X.indices, X.data, t, B, P, C, Q, sums)
-        (c1, c2, c3), powers = C.T, np.vander(t, 4, increasing=True).T
-        n += int((c1 > 0).sum())
-        inverse += float(c1.sum())
-        y += powers[1:] @ (c1 > 0)
+        (w, c1, c2, c3), powers = C.T, np.vander(t, 4, increasing=True).T
+        scalars += (w > 0).sum(), w.sum(), w @ c1, w @ c2
+        y += powers[1:] @ w
         p += (powers[:3] * c1) @ P
         pp += (P.T * c2) @ P
         ypp += (P.T * (c2 * t)) @ P
         add_triples(ppp, P, c3)
-    return SketchSums(n, inverse, y, p, pp, ypp, fill_cube(ppp), Q, *sums.T[:3])
+    n, weight, noise1, noise2 = scalars.tolist()
+    return SketchSums(int(n), weight, noise1, noise2, y, p, pp, ypp, fill_cube(ppp), Q, *sums.T[:3])
 
 
 def add_triples(T: Cube, P: Array, w: Array) -> None:

@@ -15,7 +15,7 @@ from __future__ import annotations
 import numpy as np
 
 from topicprism._typing import Array, Square, Topic
-from topicprism.sketching import Sketch
+from topicprism.sketching import CLEAR, Sketch
 from topicprism.tensor import Eigenpairs
 from topicprism.whitening import Whitening
 
@@ -41,21 +41,23 @@ def noise_variance(sketch: Sketch, n_topics: int) -> float:
     """sigma^2 = E[y^2] - eta' E[h h'] eta, in the units of the sketch.
 
     What the topics explain, eta' E[h h'] eta, is b' E[x x]^+ b with b = E[y x], over
-    the top k directions: no alpha0 and no tensor is needed to know it.  In real
-    text the response also has a direction of its own, r, the part of b outside
-    these.  It explains (|r|^2 - noise)^2 / r' E[x x] r more, where the sampling noise
-    of |r|^2 is that of V coordinates of variance E[1/m] / n each.
+    the top k directions: no alpha0 and no tensor is needed to know it.  An eigenvalue l
+    of a sample is too large and its direction slightly off; sqrt(l^2 - edge^2), edge
+    being what chance alone would give, stands for both.  In real text the response
+    also has a direction of its own, r, the part of b outside these.  It explains
+    (|r|^2 - noise)^2 / r' E[x x] r more.  The sampling noise of b is c1 / weight^2 in
+    each of V coordinates.
     """
-    zz = sketch.second / sketch.n
+    zz = sketch.second / sketch.weight
     xx, b = zz[:-1, :-1], zz[-1, :-1]
+    noise, edge = sketch.c1 / sketch.weight**2, sketch.noise_edge
     values, vectors = np.linalg.eigh(xx)
-    seen = values[-n_topics:] > 1e-12 * values[-1]
-    top = vectors[:, -n_topics:][:, seen]
-    explained = ((b @ top) ** 2 / values[-n_topics:][seen]).sum()
+    seen = np.flatnonzero(values > max(1e-12 * values[-1], CLEAR * edge))[-n_topics:]
+    top = vectors[:, seen]
+    explained = (((b @ top) ** 2 - noise) / np.sqrt(values[seen] ** 2 - edge**2)).sum()
 
     r = b - top @ (top.T @ b)
-    n_words = int(np.any(sketch.basis.B != 0, axis=1).sum())
-    signal, spread = r @ r - n_words * sketch.c1 / sketch.n**2, r @ xx @ r
+    signal, spread = r @ r - sketch.basis.n_seen * noise, r @ xx @ r
     if signal > 1e-12 * (b @ b) and spread > 0:
         explained += signal**2 / spread
     return float(np.clip(zz[-1, -1] - explained, 0, zz[-1, -1]))

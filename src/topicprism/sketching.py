@@ -32,7 +32,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.linalg import qr
 
-from topicprism._typing import Array, Coord, Cube, Square, Word, WordCoord
+from topicprism._typing import Array, Coord, Cube, Square, WordCoord
 from topicprism.corpus import MIN_WORDS, Documents
 from topicprism.moments import (
     SketchSums,
@@ -47,6 +47,7 @@ from topicprism.whitening import fixed_signs
 MAX_PASSES = 12  # block power iterations
 MAX_BLOCKS = 4  # kept at once
 SEARCH = np.float32  # type of the directions on their way; sums and moments are float64
+CLEAR = 1.1  # times the edge of noise: an eigenvalue above it is no accident
 ENOUGH = 0.01  # stop them when the next is expected to gain less than this, in log sum of squares
 
 
@@ -63,6 +64,11 @@ class Basis:
     def width(self) -> int:
         return int(self.B.shape[1])
 
+    @property
+    def n_seen(self) -> int:
+        """Words that occur."""
+        return int(np.any(self.B != 0, axis=1).sum())
+
     def same_as(self, other: Basis) -> bool:
         return self is other or (
             (self.centre, self.scale) == (other.centre, other.scale)
@@ -72,14 +78,31 @@ class Basis:
 
 @dataclass(frozen=True, eq=False)
 class Sketch:
-    """Raw moments of z = (B'x, y) over ``n`` documents, as sums."""
+    """Raw moments of z = (B'x, y), as weighted sums over ``n`` documents."""
 
     basis: Basis
-    n: int
+    weight: float
     first: Coord
     second: Square
     third: Cube
-    c1: float = 0.0  # sum of 1 / m: how noisy E[y x] is
+    n: int = 0
+    c1: float = 0.0  # sum of w^2 / m: how noisy E[y x] is
+    c2: float = 0.0  # sum of w^2 / (m (m-1)): how noisy E[x x] is
+
+    @property
+    def spectrum(self) -> Array:
+        """Eigenvalues of E[x x] in the coordinates of the sketch, the largest first."""
+        values: Array = np.linalg.eigvalsh(self.second[:-1, :-1] / self.weight)[::-1]
+        return values
+
+    @property
+    def noise_edge(self) -> float:
+        """The largest eigenvalue that chance alone gives, by the semicircle law.
+
+        Words being scaled by p^-1/2, each entry of the V x V moment has sampling variance
+        c2 / weight^2.
+        """
+        return float(2 * np.sqrt(self.basis.n_seen * self.c2) / self.weight)
 
     def __add__(self, other: Sketch) -> Sketch:
         if not self.basis.same_as(other.basis):
@@ -89,11 +112,13 @@ class Sketch:
             )
         return Sketch(
             self.basis,
-            self.n + other.n,
+            self.weight + other.weight,
             self.first + other.first,
             self.second + other.second,
             self.third + other.third,
+            self.n + other.n,
             self.c1 + other.c1,
+            self.c2 + other.c2,
         )
 
 
@@ -132,7 +157,7 @@ def span(docs: Documents, sums: WordSums, rank: int, rng: np.random.Generator) -
     """Coordinates that hold p^1/2, p^-1/2 E[y x1] and the leading directions of A."""
     check_sums(sums)
     rank = min(rank, docs.n_words)
-    p: Word = sums.x / sums.n
+    p = sums.frequencies
     root = np.sqrt(p)
     inverse = np.divide(1, root, out=np.zeros_like(root), where=root > 0)
     response = inverse * sums.covariance
@@ -140,7 +165,7 @@ def span(docs: Documents, sums: WordSums, rank: int, rng: np.random.Generator) -
     def times_A(S: Array) -> Array:
         scaled = np.ascontiguousarray(inverse[:, None] * S, dtype=SEARCH)
         pairs = docs.total(pair_products, scaled) - sums.x2[:, None] * scaled
-        return inverse[:, None] * pairs / sums.n
+        return inverse[:, None] * pairs / sums.y.weight
 
     start = root[:, None] * rng.standard_normal((len(p), rank))
     leading = _leading(times_A, start, root[:, None])
@@ -211,4 +236,4 @@ def _without_repeats(s: SketchSums, basis: Basis) -> Sketch:
     third[K, :K, :K] = third[:K, K, :K] = third[:K, :K, K] = yxx
     third[K, K, :K] = third[K, :K, K] = third[:K, K, K] = s.p[2]
     third[K, K, K] = s.y[2]
-    return Sketch(basis, s.n, first, second, third, s.c1)
+    return Sketch(basis, s.weight, first, second, third, s.n, s.c1, s.c2)

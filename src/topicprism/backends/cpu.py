@@ -1,9 +1,11 @@
 """Numba kernels over the rows of a CSR matrix.
 
-A document of m words weighs c1 = 1/m, c2 = 1/(m(m-1)), c3 = 1/(m(m-1)(m-2)) in
-the moments of order one, two and three, and nothing when it has fewer than
-three words.  Below, ``X`` is the matrix and ``c1``, ``c2``, ``c3`` are those
-weights as vectors.  ``indptr`` may be a slice of the matrix's own: the entries
+A document of m words has weight w = m / (m + 30) among documents: in a short one a
+third moment is mostly noise, and without weights single short documents pass for
+topics.  Its counts enter the moments of order one, two and three by c1 = w/m,
+c2 = w/(m(m-1)) and c3 = w/(m(m-1)(m-2)), and not at all when it has fewer than
+three words.  Below, ``X`` is the matrix and ``w``, ``c1``, ``c2``, ``c3`` are those
+numbers as vectors.  ``indptr`` may be a slice of the matrix's own: the entries
 of other rows are not looked at.  Kernels add into the arrays they are given,
 allocate next to nothing, hold no state and let go of the interpreter, so that
 threads can run several at once.
@@ -23,6 +25,7 @@ import numpy as np
 
 LANES = 16
 MIN_WORDS = 3  # a document needs as many to have a third moment
+HALF = 30.0  # words of a document that has half the weight of an endless one
 
 jit: Any = nb.njit(nogil=True, cache=True)
 inline: Any = nb.njit(nogil=True, inline="always")
@@ -39,20 +42,20 @@ def first_not_a_count(data):  # type: ignore[no-untyped-def]
 
 
 @jit
-def word_sums(indptr, words, counts, y, used, sums):  # type: ignore[no-untyped-def]
-    """Which documents have three words, and the sums over their words::
+def word_sums(indptr, words, counts, y, weights, sums):  # type: ignore[no-untyped-def]
+    """What documents weigh, and the sums over their words::
 
-    used[:] = X.sum(axis=1) >= 3
+    weights[:] = w
     sums[:, :3] += np.column_stack([X.T @ c1, X.T @ (c1 * y), X.T @ c2])
     """
     for d in range(len(indptr) - 1):
         m = 0.0
         for j in range(indptr[d], indptr[d + 1]):
             m += counts[j]
-        used[d] = m >= MIN_WORDS
-        if not used[d]:
+        weights[d] = m / (m + HALF) if m >= MIN_WORDS else 0.0
+        if m < MIN_WORDS:
             continue
-        c1 = 1 / m
+        c1 = 1 / (m + HALF)
         c1y, c2 = c1 * y[d], c1 / (m - 1)
         for j in range(indptr[d], indptr[d + 1]):
             s, n = sums[words[j]], np.float64(counts[j])
@@ -68,14 +71,14 @@ def pair_products(indptr, words, counts, S, out):  # type: ignore[no-untyped-def
     for d in range(len(indptr) - 1):
         m = _project(indptr[d], indptr[d + 1], words, counts, S, p)
         if m >= MIN_WORDS:
-            _scatter(indptr[d], indptr[d + 1], words, counts, 1 / (m * (m - 1)), p, out)
+            _scatter(indptr[d], indptr[d + 1], words, counts, 1 / ((m + HALF) * (m - 1)), p, out)
 
 
 @jit
 def project(indptr, words, counts, y, B, P, C, Q, sums):  # type: ignore[no-untyped-def]
     """Documents in the coordinates of B, and what their words must be corrected by::
 
-    P[:] = X @ B;  C[:] = np.column_stack([c1, c2, c3])
+    P[:] = X @ B;  C[:] = np.column_stack([w, c1, c2, c3])
     Q += X.T @ (c3[:, None] * P)
     sums[:, :3] += np.column_stack([X.T @ c2, X.T @ (c2 * y), X.T @ c3])
     """
@@ -85,11 +88,11 @@ def project(indptr, words, counts, y, B, P, C, Q, sums):  # type: ignore[no-unty
         C[d] = 0.0
         if m < MIN_WORDS:
             continue
-        c1 = 1 / m
+        c1 = 1 / (m + HALF)
         c2 = c1 / (m - 1)
         c3 = c2 / (m - 2)
         c2y = c2 * y[d]
-        C[d, 0], C[d, 1], C[d, 2] = c1, c2, c3
+        C[d, 0], C[d, 1], C[d, 2], C[d, 3] = c1 * m, c1, c2, c3
         _scatter(start, stop, words, counts, c3, P[d], Q)
         for j in range(start, stop):
             s, n = sums[words[j]], np.float64(counts[j])

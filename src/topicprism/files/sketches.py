@@ -53,7 +53,7 @@ def restore_sketch(plain: dict[str, Any], info: dict[str, Any]) -> TextSketch:
 def _check(basis: dict[str, Any], moments: dict[str, Any]) -> dict[str, int]:
     if [list(basis), list(moments)] != [
         ["B", "lift", "centre", "scale"],
-        ["n", "first", "second", "third", "c1"],
+        ["weight", "first", "second", "third", "n", "c1", "c2"],
     ]:
         raise wrong(f"its sketch has {[*basis, *moments]!r:.60}")
     V, K = basis["B"].shape if np.ndim(basis["B"]) == 2 else (0, 0)
@@ -67,7 +67,7 @@ def _check(basis: dict[str, Any], moments: dict[str, Any]) -> dict[str, int]:
         and number(scale, sizes)
         and scale > 0
         and whole(moments["n"], sizes)
-        and number(moments["c1"], sizes)
+        and all(number(moments[name], sizes) for name in ("weight", "c1", "c2"))
         and all(numbers(s)(moments[m], sizes) for m, s in SHAPES.items())
     )
     if not good or V == 0 or K == 0:
