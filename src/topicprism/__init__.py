@@ -27,6 +27,7 @@ arithmetic runs by ``backends``.  Neither appears in the mathematics.
 
 from topicprism.corpus import Corpus
 from topicprism.estimators import (
+    FewerTopicsWarning,
     GibbsSLDA,
     HybridSLDA,
     InterruptedWarning,
@@ -49,6 +50,7 @@ __version__ = "0.1.0"
 __all__ = [
     "Basis",
     "Corpus",
+    "FewerTopicsWarning",
     "FileError",
     "Gibbs",
     "GibbsSLDA",

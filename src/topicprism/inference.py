@@ -16,11 +16,11 @@ has the figures and ``experiments/inference.py`` prints them.
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
-from topicprism._typing import Array, Counts, Doc, DocTopic
+from topicprism._typing import Array, Counts, Doc, DocTopic, Topic
 from topicprism.backends import fold_in
 from topicprism.corpus import Rows, cut, take_rows
 from topicprism.model import Model
@@ -37,9 +37,9 @@ class Propagation:
         if self.max_sweeps < 1 or not self.tolerance >= 0:
             raise ValueError(f"{self}, but expected at least one sweep and a tolerance from 0 up")
 
-    def fill(self, X: Rows, mu: Array, alpha: Array, first: int, h: DocTopic) -> None:
+    def fill(self, X: Rows, mu: Array, alpha: Array, first: int, h: DocTopic, totals: Doc) -> None:
         fold_in.propagate(
-            X.indptr, X.indices, X.data, mu, alpha, self.max_sweeps, self.tolerance, h
+            X.indptr, X.indices, X.data, mu, alpha, self.max_sweeps, self.tolerance, h, totals
         )
 
 
@@ -55,35 +55,76 @@ class Gibbs:
         if self.burn_in < 0 or self.n_sweeps < 1:
             raise ValueError(f"{self}, but expected burn_in from 0 and n_sweeps from 1 up")
 
-    def fill(self, X: Rows, mu: Array, alpha: Array, first: int, h: DocTopic) -> None:
+    def fill(self, X: Rows, mu: Array, alpha: Array, first: int, h: DocTopic, totals: Doc) -> None:
+        totals[:] = np.nan  # what it keeps of its sweeps tells no spread
         fold_in.gibbs(
             X.indptr, X.indices, X.data, mu, alpha,
             self.burn_in, self.n_sweeps, self.seed, first, h,
         )  # fmt: skip
 
 
+@dataclass(frozen=True)
+class Posterior:
+    """What the words of each document tell of its proportions: about a Dirichlet(total * h)."""
+
+    h: DocTopic
+    total: Doc
+
+    def variance(self, eta: Topic) -> Doc:
+        """Var[eta . h | words]."""
+        spread: Doc = (self.h @ eta**2 - (self.h @ eta) ** 2) / (self.total + 1)
+        return np.maximum(spread, 0)
+
+
 def infer(
     model: Model,
-    counts: Counts,
+    counts: Counts | Rows,
     how: Propagation | Gibbs = Propagation(),  # noqa: B008 - frozen
     n_threads: int = 1,
 ) -> DocTopic:
     """E[h | words] of each document; the same for any number of threads."""
+    return posterior(model, counts, how, n_threads).h
+
+
+def posterior(
+    model: Model,
+    counts: Counts | Rows,
+    how: Propagation | Gibbs = Propagation(),  # noqa: B008 - frozen
+    n_threads: int = 1,
+) -> Posterior:
+    """E[h | words] of each document and, by propagation, how sure it is."""
     if counts.shape[1] != model.n_words:
         raise ValueError(
             f"counts have {counts.shape[1]} columns, but the model was learnt on {model.n_words} "
             "words; vectorise with the vocabulary used in training"
         )
+    if model.burstiness and isinstance(how, Gibbs):
+        raise ValueError(
+            f"the model has burstiness={model.burstiness:g}, but Gibbs sampling counts whole "
+            "words; use Propagation"
+        )
     mu, alpha = np.ascontiguousarray(model.mu), np.ascontiguousarray(model.alpha)
-    h = np.empty((counts.shape[0], model.n_topics))
+    h, totals = np.empty((counts.shape[0], model.n_topics)), np.empty(counts.shape[0])
 
     def fill(rows: tuple[int, int]) -> None:
         start, stop = rows
-        how.fill(take_rows(counts, start, stop), mu, alpha, start, h[start:stop])
+        X = weighed(take_rows(counts, start, stop), model.burstiness)
+        how.fill(X, mu, alpha, start, h[start:stop], totals[start:stop])
 
     with ThreadPoolExecutor(n_threads) as pool:
         list(pool.map(fill, cut(counts, 4 * n_threads)))
-    return h
+    return Posterior(h, totals)
+
+
+def weighed(X: Rows, burstiness: float) -> Rows:
+    """Counts as evidence: the n-th repetition of a word says less than the first.
+
+    n words that agree as bursts of them do are worth n / (1 + burstiness (n - 1)).
+    """
+    if burstiness == 0:
+        return X
+    n = X.data.astype(float)
+    return replace(X, data=n / (1 + burstiness * np.maximum(n - 1, 0)))
 
 
 def predict(model: Model, h: DocTopic) -> Doc:

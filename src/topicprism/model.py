@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from topicprism._typing import Ints, Topic, WordTopic
@@ -35,6 +35,7 @@ class Model:
     mu: WordTopic  # column i is the word distribution of topic i
     eta: Topic  # what each topic adds to the response
     sigma: float  # standard deviation of the response around eta . h
+    burstiness: float = 0.0  # what a repeated word says less: 0 nothing less, 1 nothing more
 
     @property
     def n_topics(self) -> int:
@@ -46,4 +47,8 @@ class Model:
 
     def reordered(self, order: Ints) -> Model:
         """The same model, its topics in another order."""
-        return Model(self.alpha[order], self.mu[:, order], self.eta[order], self.sigma)
+        return replace(self, alpha=self.alpha[order], mu=self.mu[:, order], eta=self.eta[order])
+
+    def with_alpha0(self, alpha0: float) -> Model:
+        """The same model, the Dirichlet parameters scaled to this sum."""
+        return replace(self, alpha=self.alpha * (alpha0 / self.alpha.sum()))

@@ -4,7 +4,7 @@ Words are first scaled by p^-1/2, p their frequency, which makes the sampling
 noise of the second moment about the same in every direction.  Then::
 
     A = p^-1/2 E[x1 x2] p^-1/2            never formed; A S is one pass
-    Q = orthonormal, spans p^1/2, p^-1/2 E[y x1] and the top eigenvectors of A
+    Q = orthonormal, spans p^1/2, r = p^-1/2 E[y x1], A r and the top eigenvectors of A
     B = p^-1/2 Q      words -> coordinates
     L = p^1/2 Q       coordinates -> words            B'L = I
 
@@ -92,8 +92,7 @@ class Sketch:
     @property
     def spectrum(self) -> Array:
         """Eigenvalues of E[x x] in the coordinates of the sketch, the largest first."""
-        values: Array = np.linalg.eigvalsh(self.second[:-1, :-1] / self.weight)[::-1]
-        return values
+        return np.asarray(np.linalg.eigvalsh(self.second[:-1, :-1] / self.weight)[::-1], float)
 
     @property
     def noise_edge(self) -> float:
@@ -154,7 +153,7 @@ def check_sums(sums: WordSums) -> None:
 
 
 def span(docs: Documents, sums: WordSums, rank: int, rng: np.random.Generator) -> Basis:
-    """Coordinates that hold p^1/2, p^-1/2 E[y x1] and the leading directions of A."""
+    """Coordinates that hold p^1/2, r = p^-1/2 E[y x1], A r and the leading directions of A."""
     check_sums(sums)
     rank = min(rank, docs.n_words)
     p = sums.frequencies
@@ -169,7 +168,10 @@ def span(docs: Documents, sums: WordSums, rank: int, rng: np.random.Generator) -
 
     start = root[:, None] * rng.standard_normal((len(p), rank))
     leading = _leading(times_A, start, root[:, None])
-    front = np.column_stack([root, _new_directions(response[:, None], root[:, None])])
+    own = _new_directions(response[:, None], root[:, None])
+    next_to_it = times_A(own) if own.size and rank > 3 else own[:, :0]
+    front = np.column_stack([root, own])
+    front = np.column_stack([front, _new_directions(next_to_it, front)])
     Q = np.ascontiguousarray(np.hstack([front, _new_directions(leading, front)])[:, :rank])
     return Basis(inverse[:, None] * Q, root[:, None] * Q, sums.y.mean, sums.y.sd or 1.0)
 

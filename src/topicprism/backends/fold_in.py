@@ -21,9 +21,9 @@ PATIENCE = 20  # sweeps before steps are shortened further
 
 @jit
 def propagate(  # type: ignore[no-untyped-def]
-    indptr, words, counts, mu, alpha, max_sweeps, tolerance, h
+    indptr, words, counts, mu, alpha, max_sweeps, tolerance, h, totals
 ):
-    """Expectation propagation: h[d] becomes the mean of a Dirichlet(g) close to the posterior.
+    """Expectation propagation: a Dirichlet(g) close to the posterior, mean h[d], sum totals[d].
 
     The likelihood of a word, mu[w] . h, is stood in for by prod_i h_i^site_i, so
     that g = alpha + sum of counts * site.  To visit a word::
@@ -55,8 +55,49 @@ def propagate(  # type: ignore[no-untyped-def]
             if moved < tolerance:
                 break
         total = g.sum()
+        totals[d] = total
         for i in range(k):
             h[d, i] = g[i] / total
+
+
+@jit
+def assign(indptr, words, counts, mu, alpha, n_sweeps, said, shares):  # type: ignore[no-untyped-def]
+    """Who said what: expected counts of words by topic, and of topics by document, added up.
+
+    Each document by itself, from z = 0, ``n_sweeps`` times::
+
+        r[w] = mu[w] * (alpha + z) / sum(mu[w] * (alpha + z))     # topics of each word
+        z    = sum of counts[w] * r[w]                            # and of the document
+
+    Then ``said[w] += counts[w] * r[w]`` and ``shares += (alpha + z) / sum(alpha + z)``.
+    """
+    k = len(alpha)
+    c, z, r = np.empty(k), np.empty(k), np.empty(k)
+    for d in range(len(indptr) - 1):
+        z[:] = 0.0
+        for sweep in range(n_sweeps):
+            for i in range(k):
+                c[i] = alpha[i] + z[i]
+                z[i] = 0.0
+            for j in range(indptr[d], indptr[d + 1]):
+                mu_w, norm = mu[words[j]], 0.0
+                for i in range(k):
+                    r[i] = mu_w[i] * c[i]
+                    norm += r[i]
+                if norm <= 0.0:
+                    continue  # no topic has it
+                scale = counts[j] / norm
+                for i in range(k):
+                    z[i] += scale * r[i]
+                if sweep == n_sweeps - 1:
+                    s = said[words[j]]
+                    for i in range(k):
+                        s[i] += scale * r[i]
+        total = 0.0
+        for i in range(k):
+            total += alpha[i] + z[i]
+        for i in range(k):
+            shares[i] += (alpha[i] + z[i]) / total
 
 
 @inlined

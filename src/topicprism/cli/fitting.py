@@ -12,7 +12,7 @@ import numpy as np
 from joblib import effective_n_jobs
 
 from topicprism.cli.facts import fit_facts
-from topicprism.cli.learning import learn, learn_sketch, score, shares
+from topicprism.cli.learning import learn, score, shares
 from topicprism.cli.reading import Counted, Reading, Seen, draw
 from topicprism.cli.session import MODEL, SKETCH, Session, load_sketch, output_path
 from topicprism.cli.showing import fit_lines
@@ -91,7 +91,7 @@ def _from_sketch(session: Session) -> TopicPipeline:
         )
     sketch = load_sketch(args.files[0])
     session.progress.stage("learning")
-    topics = learn_sketch(estimator(args), sketch)
+    topics = estimator(args).fit_sketch(sketch)
     assert sketch.counts is not None  # load_sketch has looked
     return assemble(sketch.counts, topics, facts_about(topics, sketch.n) | _about_sketch(sketch))
 

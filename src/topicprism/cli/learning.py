@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import Any, TypeVar
 
 import numpy as np
-from scipy.sparse import vstack
 from sklearn.feature_extraction.text import TfidfTransformer
 from sklearn.linear_model import Ridge
 from sklearn.pipeline import make_pipeline
@@ -15,12 +14,8 @@ from sklearn.pipeline import make_pipeline
 from topicprism.cli.progress import Progress
 from topicprism.cli.reading import Counted, Kept
 from topicprism.corpus import Documents
-from topicprism.engines.disk import read
 from topicprism.estimators import SpectralSLDA
 from topicprism.evaluation import pr2
-from topicprism.settings import Settings
-from topicprism.sketching import Sketch
-from topicprism.spectral import decompose
 
 S = TypeVar("S")
 OURS, BASELINE, MEAN = "topicprism", "TF-IDF + ridge", "the mean"
@@ -46,29 +41,7 @@ class Watched:
 
 def learn(topics: SpectralSLDA, counted: Counted, progress: Progress) -> SpectralSLDA:
     progress.stage("learning")
-    if hasattr(topics, "fit_documents"):
-        fitted: SpectralSLDA = topics.fit_documents(Watched(counted.docs, progress))
-        return fitted
-    # SHIM, to be deleted with the imports it needs once fit_documents is there
-    shards: list[Any] = [read(path) for path in counted.docs.shards]
-    X = vstack([shard.counts for shard in shards], format="csr")
-    return topics.fit(X, np.concatenate([shard.y for shard in shards]))
-
-
-def learn_sketch(topics: SpectralSLDA, sketch: Sketch) -> SpectralSLDA:
-    """The topics in a sketch."""
-    if hasattr(topics, "fit_sketch"):
-        fitted: SpectralSLDA = topics.fit_sketch(sketch)
-        return fitted
-    # SHIM, to be deleted with the imports it needs once fit_sketch is there
-    settings = Settings(method=topics.method, whitening=topics.whitening)
-    rng = np.random.default_rng(topics.random_state)
-    solution = decompose(sketch, topics.n_topics, topics.alpha0, settings, rng=rng)
-    topics.model_, topics.n_short_ = solution.model, 0
-    topics.components_, topics.alpha_ = solution.model.mu.T, solution.model.alpha
-    topics.coef_, topics.noise_variance_ = solution.model.eta, solution.model.sigma**2
-    topics.n_features_in_ = solution.model.n_words
-    return topics
+    return topics.fit_documents(Watched(counted.docs, progress))
 
 
 def score(topics: SpectralSLDA, counted: Counted, progress: Progress) -> dict[str, float]:

@@ -50,7 +50,7 @@ class Seen:
         self.example = self.example or part.example
         if part.y:
             y = np.array(part.y)
-            self.spread += Spread.of(y)
+            self.spread += Spread.of(y, np.ones(len(y)))
             self.low, self.high = min(self.low, y.min()), max(self.high, y.max())
             self.fingerprint.update(part.texts, y)
 

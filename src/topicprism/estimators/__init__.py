@@ -3,9 +3,15 @@
 from topicprism.estimators.gibbs import GibbsSLDA, HybridSLDA
 from topicprism.estimators.medlda import MedLDA, MedLDAClassifier
 from topicprism.estimators.sampled import InterruptedWarning
-from topicprism.estimators.spectral import ShortDocumentsWarning, SpectralLDA, SpectralSLDA
+from topicprism.estimators.spectral import (
+    FewerTopicsWarning,
+    ShortDocumentsWarning,
+    SpectralLDA,
+    SpectralSLDA,
+)
 
 __all__ = [
+    "FewerTopicsWarning",
     "GibbsSLDA",
     "HybridSLDA",
     "InterruptedWarning",

@@ -18,7 +18,7 @@ from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_dat
 from topicprism._typing import Counts, Doc, DocTopic
 from topicprism.corpus import check_counts, check_response
 from topicprism.evaluation import pr2
-from topicprism.inference import infer, predict
+from topicprism.inference import infer, posterior, predict
 from topicprism.model import Model
 from topicprism.notebook import topics_html
 
@@ -26,8 +26,8 @@ from topicprism.notebook import topics_html
 class Topics(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     """What topic models do alike, however they were learnt."""
 
-    n_topics: int
-    alpha0: float
+    n_topics: Any
+    alpha0: Any
     n_jobs: int | None
     random_state: Any
     model_: Model
@@ -94,10 +94,28 @@ class Regression(RegressorMixin):
 
     model_: Model
 
-    def predict(self, X: Any) -> Doc:
-        """Expected response of each document, ``transform(X) @ coef_``."""
-        h = self.transform(X)
-        return predict(self.model_, h)
+    def predict(self, X: Any, return_std: bool = False) -> Any:
+        """Expected response of each document, ``transform(X) @ coef_``.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_documents, n_words)
+            Word counts over the vocabulary of training.
+        return_std : bool, default=False
+            Whether to return the standard deviation of each response given its words, too:
+            noise, and what the words leave open about the proportions.
+
+        Returns
+        -------
+        ndarray of shape (n_documents,), or two of them
+        """
+        if not return_std:
+            return predict(self.model_, self.transform(X))
+        check_is_fitted(self)
+        known = posterior(self.model_, self._counts(X), n_threads=effective_n_jobs(self.n_jobs))
+        noise, share = getattr(self, "spread_", (self.model_.sigma**2, 1.0))
+        variance = noise + share * known.variance(self.model_.eta)
+        return predict(self.model_, known.h), np.sqrt(variance)
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """Predictive R^2 of ``predict(X)``; 1 is perfect, 0 is the mean of ``y``."""

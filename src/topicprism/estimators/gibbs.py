@@ -2,19 +2,27 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
+from joblib import effective_n_jobs
 
 from topicprism._typing import DocTopic
+from topicprism.automatic import GRID, LEARN_ON, TRY_ON, Wishes, learn_from
+from topicprism.backends import one_blas_thread
+from topicprism.calibration import Calibrated, Units, best_alpha0, calibrate, products, regress
 from topicprism.corpus import Corpus
+from topicprism.engines import Threaded
 from topicprism.estimators.sampled import Callback, SampledRegression, Task, with_callbacks
 from topicprism.inference import infer
 from topicprism.model import Model
+from topicprism.refinement import Part
 from topicprism.samplers import Gaussian
 from topicprism.samplers.state import RESPONSES
 from topicprism.settings import check_choice, check_real
-from topicprism.spectral import learn
+
+AS_IT_IS = Units(0.0, 1.0)
 
 
 class GibbsSLDA(SampledRegression):
@@ -179,13 +187,23 @@ class HybridSLDA(SampledRegression):
         return self._fit(X, y, "mixture", Gaussian(float(self.response_weight)), self.learn_alpha)
 
     def _start(self, task: Task, seed: int, n_threads: int) -> tuple[Model, DocTopic | None]:
-        docs = Corpus(task.counts, task.Y[:, 0])  # in one shard: sums are rounded in one way
-        rng = np.random.default_rng(seed)
-        model = learn(docs, self.n_topics, float(self.alpha0), rng=rng).model
-        sigma = min(max(model.sigma, 0.1), 1.0)  # y has variance 1
-        return Model(model.alpha, model.mu, model.eta, sigma), infer(
-            model, task.counts, n_threads=n_threads
-        )
+        docs = Threaded(Corpus(task.counts, task.Y[:, 0]), n_threads)
+        learnt = learn_from(docs, Wishes(self.n_topics), np.random.default_rng(seed)).model
+        self._burstiness = learnt.burstiness
+        model = replace(learnt.with_alpha0(float(self.alpha0)), burstiness=0.0)
+        found = regress(docs.total(products, model, AS_IT_IS, Part()))
+        sigma = min(max(float(np.sqrt(found.variance)), 0.1), 1.0)  # y has variance 1
+        model = replace(model, eta=found.eta, sigma=sigma)
+        return model, infer(model, task.counts, n_threads=n_threads)
 
-    def _refits(self) -> bool:
-        return self.refit
+    def _calibrated(self, model: Model, task: Task) -> Calibrated | None:
+        if not self.refit:
+            return None
+        y = task.units.centre + task.units.scale * task.Y[:, 0]
+        docs = Threaded(Corpus(task.counts, y), effective_n_jobs(self.n_jobs))
+        units, few = Units(task.units.centre, task.units.scale), Part.of(len(y), TRY_ON)
+        model = replace(model, burstiness=getattr(self, "_burstiness", 0.0))
+        with one_blas_thread:
+            if model.burstiness:
+                model = model.with_alpha0(best_alpha0(docs, model, units, few, GRID))
+            return calibrate(docs, model, units, Part.of(len(y), LEARN_ON))

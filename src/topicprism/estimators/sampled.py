@@ -12,10 +12,11 @@ from joblib import effective_n_jobs
 from sklearn.linear_model import RidgeCV
 from sklearn.utils.validation import check_is_fitted
 
-from topicprism._typing import Array, Counts, Doc, DocTopic
+from topicprism._typing import Array, Counts, DocTopic
 from topicprism.backends import one_blas_thread
+from topicprism.calibration import Calibrated
 from topicprism.estimators.base import Regression, Topics, generator, varied
-from topicprism.inference import infer
+from topicprism.inference import infer, posterior
 from topicprism.model import Model
 from topicprism.samplers import Plan, Progress, Schedule, State, chain, flat, init, keep, observe
 from topicprism.samplers.state import (
@@ -123,6 +124,10 @@ class SampledTopics(CallbackSupport, Topics):
         """Whether coefficients are those of a regression on proportions inferred from words."""
         return False
 
+    def _calibrated(self, model: Model, task: Task) -> Calibrated | None:
+        """The model made ready to predict from words alone, if that is done at all."""
+        return None
+
     # --- the loop -----------------------------------------------------------------------
 
     def _sample(self, task: Task) -> None:
@@ -205,11 +210,17 @@ class SampledTopics(CallbackSupport, Topics):
             eta, noise = regress(to_model(kept), task, effective_n_jobs(self.n_jobs))
             kept, features = replace(kept, eta=kept.n * eta, noise=kept.n * noise), "mixture"
         model, eta = to_model(kept, units), units.centre + units.scale * kept.eta / kept.n
+        calibrated = self._calibrated(model, task)
+        if calibrated is not None:
+            model, eta, features = calibrated.model, calibrated.model.eta[:, None], "mixture"
         order = np.lexsort((-model.alpha, model.eta))
         model, eta = model.reordered(order), eta[order]
         draws = units.centre + units.scale * np.array(record.eta or [record.last.eta])[:, order]
         one = eta.shape[1] == 1
-        return {
+        more = {}
+        if calibrated is not None:
+            more = {"coef_std_": calibrated.coef_std[order], "spread_": calibrated.spread}
+        return more | {
             "model_": model,
             "components_": model.mu.T,
             "alpha_": model.alpha,
@@ -234,9 +245,19 @@ class SampledTopics(CallbackSupport, Topics):
 class SampledRegression(Regression, SampledTopics):
     """Chains whose response is one number per document."""
 
-    def predict(self, X: Any) -> Doc:
-        """Expected response of each document."""
-        return self._decide(X)
+    def predict(self, X: Any, return_std: bool = False) -> Any:
+        """Expected response of each document; with ``return_std`` its standard deviation, too."""
+        y_hat = self._decide(X)
+        if not return_std:
+            return y_hat
+        counts = self._counts(X)
+        known = posterior(self.model_, counts, n_threads=effective_n_jobs(self.n_jobs))
+        variance = known.variance(self.model_.eta)
+        if self.features_ == "assignments":
+            m = np.maximum(np.asarray(counts.sum(axis=1), dtype=float).ravel(), 1)
+            variance *= ((self.model_.alpha.sum() + m) / m) ** 2
+        noise, share = getattr(self, "spread_", (self.model_.sigma**2, 1.0))
+        return y_hat, np.sqrt(noise + share * variance)
 
     def _fit(self, X: Any, y: Any, response: str, family: Family, learn_alpha: bool) -> Self:
         check_chain(self)

@@ -9,16 +9,21 @@ import numpy as np
 from joblib import effective_n_jobs
 from sklearn.utils.validation import check_is_fitted
 
-from topicprism.corpus import MIN_WORDS, Corpus
+from topicprism.automatic import Learnt, Wishes, learn_from, learn_sketch
+from topicprism.corpus import MIN_WORDS, Corpus, Documents
 from topicprism.engines import Threaded
 from topicprism.estimators.base import Regression, Topics, generator, varied
 from topicprism.evaluation import completion_log_likelihood
 from topicprism.settings import Settings
-from topicprism.spectral import learn
+from topicprism.sketching import Sketch
 
 
 class ShortDocumentsWarning(UserWarning):
     """Some documents are too short for the moments."""
+
+
+class FewerTopicsWarning(UserWarning):
+    """The data carry fewer topics than were asked for."""
 
 
 class _SpectralTopics(Topics):
@@ -28,35 +33,46 @@ class _SpectralTopics(Topics):
     n_restarts: int
     n_iterations: int
 
-    def _learn(self, docs: Corpus, settings: Settings) -> Self:
-        solution = learn(
-            Threaded(docs, effective_n_jobs(self.n_jobs)),
-            self.n_topics,
-            self.alpha0,
-            settings,
-            rng=generator(self.random_state),
-        )
-        self.n_short_ = solution.n_short
-        _warn_of_short(solution.n_short, len(docs))
-        self.model_ = solution.model
-        self.components_ = solution.model.mu.T
-        self.alpha_ = solution.model.alpha
-        self.eigenvalues_ = solution.eigenvalues
-        self.spectrum_ = solution.spectrum
-        self.residual_ = solution.residual
+    def _wishes(self) -> Wishes:
+        raise NotImplementedError
+
+    def _learn(self, docs: Corpus) -> Self:
+        threads = Threaded(docs, effective_n_jobs(self.n_jobs))
+        learnt = learn_from(threads, self._wishes(), generator(self.random_state))
+        return self._keep(learnt, len(docs))
+
+    def _keep(self, learnt: Learnt, n_documents: int) -> Self:
+        _warn_of_short(learnt.n_short, n_documents)
+        _warn_of_fewer(learnt.model.n_topics, self.n_topics)
+        self.n_short_ = learnt.n_short
+        self.model_ = learnt.model
+        self.components_ = learnt.model.mu.T
+        self.alpha_ = learnt.model.alpha
+        self.selection_ = learnt.selection
+        self.spectrum_ = learnt.selection.spectrum
+        for name in ("eigenvalues_", "residual_", "coef_std_"):  # of an earlier fit
+            self.__dict__.pop(name, None)
+        if learnt.solution is not None:
+            self.eigenvalues_ = learnt.solution.eigenvalues
+            self.residual_ = learnt.solution.residual
         return self
 
 
 class SpectralSLDA(Regression, _SpectralTopics):
     """Supervised topics by tensor decomposition: topics, and what each does to a response.
 
+    With no argument everything is chosen from the data, and ``selection_`` says how.  Where
+    the spectrum of the words ends at the number of topics, the answer is the paper's.  Where
+    it does not, as in most text, the response gets topics of its own, the others are made
+    truer to their words, and coefficients are those of a regression on inferred proportions.
+
     Parameters
     ----------
-    n_topics : int, default=10
+    n_topics : int or "auto", default="auto"
         Number of topics, k in the paper.
     method : {"joint", "two-stage"}, default="joint"
         Whether the response helps to find the topics, or is explained by them afterwards.
-    alpha0 : float, default=1.0
+    alpha0 : float or "auto", default="auto"
         Sum of the Dirichlet parameters: small for documents of one topic, large for
         documents that mix many.
     noise_variance : float or "auto", default="auto"
@@ -76,16 +92,22 @@ class SpectralSLDA(Regression, _SpectralTopics):
         Word probabilities of each topic; rows sum to 1 and are sorted by coefficient.
     coef_ : ndarray of shape (n_topics,)
         Response expected of a document that is all of one topic, in increasing order.
+    coef_std_ : ndarray of shape (n_topics,)
+        Standard errors of the coefficients; where these are a regression's.
     alpha_ : ndarray of shape (n_topics,)
         Dirichlet parameters.
     noise_variance_ : float
         Variance of the response around what a document's true proportions would predict.
-    eigenvalues_ : ndarray of shape (n_topics,)
-        Eigenvalues of the whitened third moment.
-    spectrum_ : ndarray of shape (n_topics,)
+    spread_ : ndarray of shape (2,)
+        (a, b): a response given its words has variance a + b Var[coef_ . h | words].
+    selection_ : Selection
+        What was chosen, from what trials and for what reasons.
+    spectrum_ : ndarray
         Leading eigenvalues of the second moment.
+    eigenvalues_ : ndarray of shape (n_topics,)
+        Eigenvalues of the whitened third moment; where the answer is the paper's.
     residual_ : float
-        Share of the third moment that the topics leave unexplained.
+        Share of the third moment that the topics leave unexplained; likewise.
     n_short_ : int
         Training documents too short for the moments.
     model_ : Model
@@ -98,7 +120,7 @@ class SpectralSLDA(Regression, _SpectralTopics):
     >>> from topicprism import SpectralSLDA
     >>> from topicprism.datasets import make_slda
     >>> X, y, truth = make_slda(4000, n_words=100, n_topics=3, doc_length=80, random_state=0)
-    >>> model = SpectralSLDA(n_topics=3, random_state=0).fit(X[:3000], y[:3000])
+    >>> model = SpectralSLDA(random_state=0).fit(X[:3000], y[:3000])
     >>> model.components_.shape
     (3, 100)
     >>> bool(model.score(X[3000:], y[3000:]) > 0.7)
@@ -107,10 +129,10 @@ class SpectralSLDA(Regression, _SpectralTopics):
 
     def __init__(
         self,
-        n_topics: int = 10,
+        n_topics: int | str = "auto",
         *,
         method: str = "joint",
-        alpha0: float = 1.0,
+        alpha0: float | str = "auto",
         noise_variance: float | str = "auto",
         whitening: str = "auto",
         n_restarts: int = 100,
@@ -142,6 +164,44 @@ class SpectralSLDA(Regression, _SpectralTopics):
         -------
         self
         """
+        self._wishes()
+        counts = self._counts(X, reset=True)
+        name = type(self).__name__
+        return self._learn(Corpus(counts, varied(y, counts.shape[0], name)))
+
+    def fit_documents(self, docs: Documents) -> Self:
+        """Learn from documents with their responses, wherever they are kept.
+
+        Parameters
+        ----------
+        docs : Documents
+            Such as ``engines.OnDisk``, whose memory does not grow with the corpus.
+
+        Returns
+        -------
+        self
+        """
+        self.n_features_in_ = docs.n_words
+        learnt = learn_from(docs, self._wishes(), generator(self.random_state))
+        return self._keep(learnt, 0)
+
+    def fit_sketch(self, sketch: Sketch) -> Self:
+        """Learn from a sketch alone; every setting costs milliseconds.
+
+        Parameters
+        ----------
+        sketch : Sketch
+            Of documents that need not be at hand.
+
+        Returns
+        -------
+        self
+        """
+        self.n_features_in_ = len(sketch.basis.B)
+        learnt = learn_sketch(sketch, self._wishes(), generator(self.random_state))
+        return self._keep(learnt, 0)
+
+    def _wishes(self) -> Wishes:
         settings = Settings(
             method=self.method,
             noise_variance=_unless_auto(self.noise_variance),
@@ -149,11 +209,15 @@ class SpectralSLDA(Regression, _SpectralTopics):
             n_restarts=self.n_restarts,
             n_iterations=self.n_iterations,
         )
-        counts = self._counts(X, reset=True)
-        name = type(self).__name__
-        self._learn(Corpus(counts, varied(y, counts.shape[0], name)), settings)
-        self.coef_ = self.model_.eta
-        self.noise_variance_ = self.model_.sigma**2
+        return Wishes(_unless_auto(self.n_topics), _unless_auto(self.alpha0), settings)
+
+    def _keep(self, learnt: Learnt, n_documents: int) -> Self:
+        super()._keep(learnt, n_documents)
+        self.coef_ = learnt.model.eta
+        self.noise_variance_ = learnt.model.sigma**2
+        self.spread_ = learnt.spread
+        if learnt.coef_std is not None:
+            self.coef_std_ = learnt.coef_std
         return self
 
 
@@ -169,15 +233,15 @@ class SpectralLDA(_SpectralTopics):
     ----------
     components_ : ndarray of shape (n_topics, n_features_in_)
         Word probabilities of each topic; rows sum to 1, the most common topic first.
-    alpha_, eigenvalues_, spectrum_, residual_, n_short_, model_, n_features_in_
+    alpha_, selection_, spectrum_, eigenvalues_, residual_, n_short_, model_, n_features_in_
         As in :class:`SpectralSLDA`; the model's ``eta`` and ``sigma`` are 0.
     """
 
     def __init__(
         self,
-        n_topics: int = 10,
+        n_topics: int | str = "auto",
         *,
-        alpha0: float = 1.0,
+        alpha0: float | str = "auto",
         whitening: str = "auto",
         n_restarts: int = 100,
         n_iterations: int = 100,
@@ -194,16 +258,9 @@ class SpectralLDA(_SpectralTopics):
 
     def fit(self, X: Any, y: Any = None) -> Self:
         """Learn topics from word counts; ``y`` is not looked at."""
+        self._wishes()
         counts = self._counts(X, reset=True)
-        return self._learn(
-            Corpus(counts, np.zeros(counts.shape[0])),
-            Settings(
-                method="two-stage",
-                whitening=self.whitening,
-                n_restarts=self.n_restarts,
-                n_iterations=self.n_iterations,
-            ),
-        )
+        return self._learn(Corpus(counts, np.zeros(counts.shape[0])))
 
     def score(self, X: Any, y: Any = None) -> float:
         """Held-out log-likelihood per word: half of each document is scored by the other half."""
@@ -215,14 +272,35 @@ class SpectralLDA(_SpectralTopics):
             n_threads=effective_n_jobs(self.n_jobs),
         )
 
+    def _wishes(self) -> Wishes:
+        settings = Settings(
+            method="two-stage",
+            whitening=self.whitening,
+            n_restarts=self.n_restarts,
+            n_iterations=self.n_iterations,
+        )
+        n_topics, alpha0 = _unless_auto(self.n_topics), _unless_auto(self.alpha0)
+        return Wishes(n_topics, alpha0, settings, supervised=False)
+
 
 def _warn_of_short(n_short: int, n_documents: int) -> None:
     if n_short:
+        of = f" of {n_documents}" if n_documents else ""
         warnings.warn(
-            f"{n_short} of {n_documents} documents have fewer than {MIN_WORDS} words: they are "
+            f"{n_short}{of} documents have fewer than {MIN_WORDS} words: they are "
             "left out of the moments and still get predictions",
             ShortDocumentsWarning,
-            stacklevel=4,
+            stacklevel=5,
+        )
+
+
+def _warn_of_fewer(found: int, asked: Any) -> None:
+    if isinstance(asked, (int, np.integer)) and found < asked:
+        warnings.warn(
+            f"n_topics={asked}, but the data carry {found}: the others are not identifiable and "
+            f"are left out; use n_topics={found}, 'auto', or more documents",
+            FewerTopicsWarning,
+            stacklevel=5,
         )
 
 

@@ -104,6 +104,7 @@ def _all_numbers(facts: dict[str, Any]) -> bool:
 RULES: dict[str, Rule] = {
     "coef_": numbers("k", "Lk"),
     "coef_std_": numbers("k"),
+    "spread_": lambda value, sizes: numbers("n")(value, sizes) and len(value) == 2,
     "coef_draws_": numbers("nk", "nLk"),
     "noise_variance_": number,
     "noise_variance_draws_": numbers("n"),
@@ -187,6 +188,8 @@ def check_model(model: Model) -> None:
         and numbers("Vk")(model.mu, sizes)
         and numbers("k")(model.eta, sizes)
         and number(model.sigma, sizes)
+        and number(model.burstiness, sizes)
+        and model.burstiness <= 1
     )
     if not shaped or min(sizes.values()) == 0:
         raise wrong("its model has the wrong shape or numbers that are not finite")

@@ -25,8 +25,10 @@ from numpy.typing import NDArray
 
 from topicprism.files.container import FileError, wrong
 from topicprism.model import Model
+from topicprism.selection import Selection, Trial
 
-RECORDS: dict[str, type] = {"Model": Model}  # what a file may name
+# what a file may name
+RECORDS: dict[str, type] = {kind.__name__: kind for kind in (Model, Selection, Trial)}
 
 
 class Writer:

@@ -1,0 +1,268 @@
+"""From documents to a model with nothing to tune: which road to take, and k and alpha0 on it.
+
+1. One sketch of the documents, wide enough for any number of topics that may come.
+2. If its spectrum ends at k, the model holds: the answer is that of :mod:`spectral`,
+   and no document is looked at again.
+3. If not, this is text with more structure than k topics.  Topics come from
+   :mod:`robust`, are made truer to their words by :mod:`refinement`, and get prior,
+   coefficients and spread by :mod:`calibration`, on some thousands of documents.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from topicprism._typing import Array, Topic
+from topicprism.backends import one_blas_thread
+from topicprism.calibration import Units, best_alpha0, calibrate, products, regress
+from topicprism.corpus import Documents
+from topicprism.model import Model, TooManyTopics
+from topicprism.moments import WordSums, word_sums
+from topicprism.refinement import Part, Some, refine
+from topicprism.robust import ALPHA0, topics
+from topicprism.selection import Selection, Trial, alpha0_of, ends_at, n_clear
+from topicprism.settings import Settings, check_problem
+from topicprism.sketching import CLEAR, Sketch, moments_over, span
+from topicprism.spectral import Solution, decompose, width_for
+
+MOST = 26  # topics that a sketch is made for when none are asked for
+TRIED = (5, 10, 20)  # numbers of topics, where the spectrum does not tell
+USUAL = 5  # topics, where there is neither an end of the spectrum nor a document
+ROUNDS, TRIAL_ROUNDS = 5, 3
+GRID, COARSE = (1.0, 3.0, 10.0, 30.0, 100.0), (3.0, 30.0)  # of alpha0
+LEARN_ON, TRY_ON = 20_000, 4_000  # documents, at most
+HELD_OUT = 0.25  # of the documents, at most, to try numbers of topics on
+FEWEST = 5  # documents that carry a topic, or it is an accident
+
+
+@dataclass(frozen=True)
+class Wishes:
+    """What was asked for; None is for the data to say."""
+
+    n_topics: int | None = None
+    alpha0: float | None = None
+    settings: Settings = Settings()  # noqa: RUF009 - frozen
+    supervised: bool = True
+
+    def check(self, available: int) -> None:
+        """Refuse what cannot be, in a vocabulary or a sketch of this size."""
+        n_topics = 1 if self.n_topics is None else self.n_topics
+        check_problem(n_topics, 1.0 if self.alpha0 is None else self.alpha0, available)
+
+
+@dataclass(frozen=True)
+class Learnt:
+    """A model, how it was chosen, and what is known of its errors."""
+
+    model: Model
+    selection: Selection
+    spread: Array  # (a, b): Var[y | words] is about a + b Var[eta . h | words]
+    n_short: int = 0
+    coef_std: Topic | None = None
+    solution: Solution | None = None  # where the model holds
+
+
+def learn_from(docs: Documents, wishes: Wishes, rng: np.random.Generator) -> Learnt:
+    """The best model of documents, wherever they are kept."""
+    wishes.check(docs.n_words)
+    with one_blas_thread:  # what is not in the passes is small
+        sums = docs.total(word_sums)
+        sketch = _sketch(docs, sums, wishes.n_topics or MOST, rng)
+        found = faithful(sketch, wishes, rng)
+        if found is None:
+            found = _robust(Text(docs, sketch, sums.n + sums.n_short, wishes, rng))
+    return replace(found, n_short=sums.n_short)
+
+
+def _sketch(docs: Documents, sums: WordSums, n_topics: int, rng: np.random.Generator) -> Sketch:
+    return moments_over(docs, span(docs, sums, width_for(n_topics), rng))
+
+
+def learn_sketch(sketch: Sketch, wishes: Wishes, rng: np.random.Generator) -> Learnt:
+    """The model in a sketch alone: no document is there to tell more topics from fewer."""
+    wishes.check(sketch.basis.width)
+    found = faithful(sketch, wishes, rng)
+    if found is not None:
+        return found
+    k = wishes.n_topics or min(USUAL, sketch.basis.width)
+    why = "as asked" if wishes.n_topics else f"{_crowded(sketch)}; a sketch carries {k} safely"
+    return _as_in_the_paper(sketch, k, why, wishes, rng)
+
+
+# --- where the model holds ------------------------------------------------------------
+
+
+def faithful(sketch: Sketch, wishes: Wishes, rng: np.random.Generator) -> Learnt | None:
+    """The paper's answer, or None if the words have more in them, or a topic is an accident."""
+    k = wishes.n_topics or n_clear(sketch)
+    if k == 0 or not ends_at(sketch, k) or (wishes.n_topics is None and k > MOST):
+        return None
+    why = "as asked" if wishes.n_topics else _the_end(sketch, k)
+    try:
+        found = _as_in_the_paper(sketch, k, why, wishes, rng)
+    except TooManyTopics as refused:
+        if wishes.n_topics is None or refused.largest < 1:
+            return None
+        why = f"{k} asked for, but the moments carry no more: the others are not identifiable"
+        found = _as_in_the_paper(sketch, refused.largest, why, wishes, rng)
+    carried = found.model.alpha.min() / found.model.alpha.sum() * sketch.n
+    return found if carried >= FEWEST or sketch.n == 0 else None
+
+
+def _as_in_the_paper(
+    sketch: Sketch, k: int, why: str, wishes: Wishes, rng: np.random.Generator
+) -> Learnt:
+    alpha0, settings = wishes.alpha0, wishes.settings
+    reason = "as asked"
+    if alpha0 is None:
+        alpha0 = alpha0_of(sketch, k, settings, rng)
+        reason = f"the Dirichlet parameters found add up to alpha0 where it is {alpha0:.3g}"
+    found = decompose(sketch, k, alpha0, settings, rng=rng)
+    variance = found.model.sigma**2
+    reasons = {
+        "n_topics": why,
+        "alpha0": reason,
+        "noise_variance": "as asked"
+        if settings.noise_variance is not None
+        else f"the topics leave {variance:.3g} of the response's variance",
+    }
+    selection = _selection(sketch, found.model, alpha0, (), reasons)
+    return Learnt(found.model, selection, np.array([variance, 1.0]), solution=found)
+
+
+# --- where it does not ----------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Text:
+    """Documents, their sketch, and what is wanted of them."""
+
+    docs: Documents
+    sketch: Sketch
+    n: int
+    wishes: Wishes
+    rng: np.random.Generator
+
+    @property
+    def units(self) -> Units:
+        return Units(self.sketch.basis.centre, self.sketch.basis.scale)
+
+    def part(self, at_most: int) -> Part:
+        return Part.of(self.n, at_most)
+
+
+def _robust(text: Text) -> Learnt:
+    wishes = text.wishes
+    trials: tuple[Trial, ...] = ()
+    k, why = wishes.n_topics, "as asked"
+    if k is None:
+        k, trials, why = _number_of_topics(text)
+    start, n_held = topics(text.sketch, k, wishes.supervised and _is_joint(wishes), text.rng)
+    if start.n_topics < k:
+        why += f", but the words carry only {start.n_topics}"
+    model = refine(text.docs, start, ROUNDS, n_held, text.part(LEARN_ON))
+    if not wishes.supervised:
+        alpha0 = wishes.alpha0 or ALPHA0
+        model = model.with_alpha0(alpha0).reordered(np.argsort(-model.alpha))
+        reasons = {"n_topics": why, "alpha0": "as asked" if wishes.alpha0 else "the usual one"}
+        selection = _selection(text.sketch, model, alpha0, trials, reasons)
+        return Learnt(model, selection, np.zeros(2))
+    return _with_response(text, model, trials, why)
+
+
+def _with_response(text: Text, model: Model, trials: tuple[Trial, ...], why: str) -> Learnt:
+    wishes, asked = text.wishes, text.wishes.settings.noise_variance
+    alpha0, reason = wishes.alpha0, "as asked"
+    if alpha0 is None:
+        alpha0 = best_alpha0(text.docs, model, text.units, text.part(TRY_ON), GRID)
+        listed = ", ".join(f"{a:g}" for a in GRID)
+        reason = f"of {listed} the one whose proportions explain the response best"
+    model = model.with_alpha0(alpha0)
+    found = calibrate(text.docs, model, text.units, text.part(LEARN_ON))
+    order = np.lexsort((-found.model.alpha, found.model.eta))
+    model = found.model.reordered(order)
+    if asked is not None:
+        model = replace(model, sigma=float(np.sqrt(asked)))
+    reasons = {
+        "n_topics": why,
+        "alpha0": reason,
+        "noise_variance": "as asked"
+        if asked is not None
+        else "what a regression on the proportions leaves, less what is unsure about them",
+    }
+    selection = _selection(text.sketch, model, alpha0, trials, reasons)
+    return Learnt(model, selection, found.spread, coef_std=found.coef_std[order])
+
+
+def _number_of_topics(text: Text) -> tuple[int, tuple[Trial, ...], str]:
+    """The most topics that predict documents held out as well as any number does."""
+    most = min(text.n // 20, text.docs.n_words, text.sketch.basis.width - 2)
+    tried = [k for k in TRIED if k <= most] if text.wishes.supervised else []
+    if not tried:
+        usual = 3 if text.wishes.supervised else 10
+        return max(min(usual, most), 1), (), f"{_crowded(text.sketch)}; the usual number"
+    trials = _trials(text, tried)
+    best = max(trials, key=lambda t: t.pr2)
+    chosen = [t for t in trials if t.pr2 >= best.pr2 - best.pr2_std][-1]
+    listed = ", ".join(f"{t.pr2:.3f} with {t.n_topics}" for t in trials)
+    why = (
+        f"{_crowded(text.sketch)}; of those tried, the most topics whose predictive R2 on "
+        f"documents held out is within a standard error of the best ({listed})"
+    )
+    return chosen.n_topics, trials, why
+
+
+def _trials(text: Text, tried: list[int]) -> tuple[Trial, ...]:
+    """Each number of topics, learnt without some documents and tried on these."""
+    share = min(HELD_OUT, TRY_ON / 4 / text.n)
+    rest, held_out = Part(0, 1 - share), Part(1 - share, 1)
+    docs = Some(text.docs, rest)
+    sketch = _sketch(docs, docs.total(word_sums), max(tried), text.rng)
+    fitting = Part.of(round((1 - share) * text.n), TRY_ON)
+    known = replace(text, docs=docs, sketch=sketch)
+    return tuple(_try(known, k, fitting, Some(text.docs, held_out)) for k in tried)
+
+
+def _try(text: Text, k: int, fitting: Part, new: Documents) -> Trial:
+    docs, units = text.docs, text.units
+    model, n_held = topics(text.sketch, k, _is_joint(text.wishes), text.rng)
+    model = refine(docs, model, TRIAL_ROUNDS, n_held, fitting)
+    grid = COARSE if text.wishes.alpha0 is None else (text.wishes.alpha0,)
+    alpha0 = best_alpha0(docs, model, units, fitting, grid)
+    model = model.with_alpha0(alpha0)
+    found = regress(docs.total(products, model, units, fitting))
+    tried_on = new.total(products, model, units, Part())
+    fit = tried_on.pr2(found.eta)
+    std = 2 * np.sqrt(max(fit, 0)) * (1 - fit) / np.sqrt(max(tried_on.n, 1))
+    return Trial(k, alpha0, units.scale**2 * found.variance, fit, float(std))
+
+
+def _is_joint(wishes: Wishes) -> bool:
+    return wishes.settings.method == "joint"
+
+
+# --- what to say about it -------------------------------------------------------------
+
+
+def _selection(
+    sketch: Sketch, model: Model, alpha0: float, trials: tuple[Trial, ...], reasons: dict[str, str]
+) -> Selection:
+    threshold = CLEAR * sketch.noise_edge
+    variance = float(model.sigma**2)
+    return Selection(
+        model.n_topics, float(alpha0), variance, trials, sketch.spectrum, threshold, reasons
+    )
+
+
+def _the_end(sketch: Sketch, k: int) -> str:
+    s = sketch.spectrum
+    return (
+        f"the spectrum of the words ends there: eigenvalue {k} is {s[k - 1]:.3g}, the next "
+        f"{s[k]:.3g}, and chance alone gives up to {sketch.noise_edge:.3g}"
+    )
+
+
+def _crowded(sketch: Sketch) -> str:
+    return f"the words show {n_clear(sketch)} or more directions"

@@ -1,0 +1,143 @@
+"""What inferred proportions say of the response: coefficients, their errors, the spread.
+
+Training sees the response and prediction does not.  So the last word on eta is a
+ridge regression of y on h inferred *without* y, as it will be at prediction::
+
+    eta = (H'H + penalty)^-1 H'y           penalty by generalised cross-validation
+
+It is made of sums over documents, so they may be anywhere.  Responses are taken
+as (y - centre) / scale throughout.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+from scipy.optimize import nnls
+
+from topicprism._typing import Array, Square, Topic
+from topicprism.corpus import Corpus, Documents
+from topicprism.inference import posterior
+from topicprism.model import Model
+from topicprism.moments import Additive
+from topicprism.refinement import Part
+
+PENALTIES = np.logspace(-6, 0, 13)  # per document
+
+
+@dataclass(frozen=True)
+class Units:
+    """How responses are scaled on the way."""
+
+    centre: float
+    scale: float
+
+
+@dataclass(frozen=True)
+class Products(Additive):
+    """Sums over documents of products of proportions and response."""
+
+    n: int
+    hh: Square
+    hy: Topic
+    y: float
+    yy: float
+
+    def error(self, eta: Topic) -> float:
+        """Sum of (y - eta . h)^2."""
+        return max(float(self.yy - 2 * eta @ self.hy + eta @ self.hh @ eta), 0.0)
+
+    def pr2(self, eta: Topic) -> float:
+        """Predictive R^2 of eta . h on these documents."""
+        total = self.yy - self.y**2 / max(self.n, 1)
+        return 1 - self.error(eta) / total if total > 0 else 0.0
+
+
+@dataclass(frozen=True)
+class Spreads(Additive):
+    """Sums of products of r^2, a document's squared residual, and v = Var[eta . h | words]."""
+
+    vv: Square  # of (1, v)
+    vr: Array
+
+
+@dataclass(frozen=True)
+class Regression:
+    """Coefficients in the units of the regression, with standard errors."""
+
+    eta: Topic
+    std: Topic
+    variance: float  # left over
+
+
+@dataclass(frozen=True)
+class Calibrated:
+    """A model whose coefficients are those of the regression, in the response's own units."""
+
+    model: Model
+    coef_std: Topic
+    spread: Array  # (a, b): Var[y | words] is about a + b Var[eta . h | words]
+
+
+def products(c: Corpus, model: Model, units: Units, part: Part) -> Products:
+    rows = part.rows(c)
+    h = posterior(model, rows.counts).h
+    t = (rows.y - units.centre) / units.scale
+    return Products(len(t), h.T @ h, h.T @ t, float(t.sum()), float(t @ t))
+
+
+def spreads(c: Corpus, model: Model, part: Part) -> Spreads:
+    rows = part.rows(c)
+    known = posterior(model, rows.counts)
+    V = np.column_stack([np.ones(len(rows)), known.variance(model.eta)])
+    return Spreads(V.T @ V, V.T @ (rows.y - known.h @ model.eta) ** 2)
+
+
+def regress(p: Products) -> Regression:
+    """Ridge regression from sums alone."""
+    values, vectors = np.linalg.eigh(p.hh)
+    values, b = np.maximum(values, 0), vectors.T @ p.hy
+    best, found = np.inf, (b * 0, 1.0, 0.0)
+    for penalty in PENALTIES * p.n:
+        eta, used = b / (values + penalty), float((values / (values + penalty)).sum())
+        left = p.error(vectors @ eta)
+        score = left / max(p.n - used, 1e-9) ** 2
+        if score < best:
+            best, found = score, (eta, penalty, left / max(p.n - used, 1.0))
+    eta, penalty, variance = found
+    inner = values / (values + penalty) ** 2
+    std = np.sqrt(variance * ((vectors**2) @ inner))
+    return Regression(vectors @ eta, std, variance)
+
+
+def calibrate(docs: Documents, model: Model, units: Units, part: Part) -> Calibrated:
+    """The model with coefficients, noise and spread as its own inference calls for."""
+    found = regress(docs.total(products, model, units, part))
+    eta = units.centre + units.scale * found.eta
+    ready = replace(model, eta=eta)
+    s = docs.total(spreads, ready, part)
+    a, b = _non_negative(s.vv, s.vr)
+    ready = replace(ready, sigma=float(np.sqrt(a)))
+    return Calibrated(ready, units.scale * found.std, np.array([a, b]))
+
+
+def _non_negative(A: Square, b: Array) -> Array:
+    """Least squares from its normal equations, no coefficient below zero."""
+    size = np.sqrt(np.diag(A)).clip(1e-150)
+    root = np.linalg.cholesky(A / np.outer(size, size) + 1e-12 * np.eye(len(A)))
+    scale = max(float(np.abs(b / size).max()), 1e-150)
+    x, _ = nnls(root.T, np.linalg.solve(root, b / size / scale))
+    solution: Array = x * scale / size
+    return solution
+
+
+def best_alpha0(
+    docs: Documents, model: Model, units: Units, part: Part, grid: tuple[float, ...]
+) -> float:
+    """Which of these sums of the prior lets the proportions explain the response best."""
+    fits = []
+    for alpha0 in grid:
+        p = docs.total(products, model.with_alpha0(alpha0), units, part)
+        fits.append(p.pr2(regress(p).eta))
+    return grid[int(np.argmax(fits))]

@@ -1,0 +1,100 @@
+"""Topics made truer to their words, by a few rounds of expectation maximisation.
+
+A spectral answer needs no start and has no local optima, but where text is not
+from the model its topics are rough.  A round asks each document who said what
+(:func:`topicprism.backends.fold_in.assign`) and lets each topic say what it was
+found to say::
+
+    mu_i  ~  beta + expected counts of each word in topic i
+
+Topics that are held keep their words and, together, their share of the prior.
+Some documents are enough: ``Part`` says which.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any, TypeVar
+
+import numpy as np
+
+from topicprism._typing import Topic, WordTopic
+from topicprism.backends import fold_in
+from topicprism.corpus import Corpus, Documents, take_rows
+from topicprism.inference import weighed
+from topicprism.model import Model
+from topicprism.moments import Additive
+
+S = TypeVar("S")
+BETA = 0.05  # added to the count of every word in every topic
+SWEEPS = 5  # over a document, in a round
+
+
+@dataclass(frozen=True)
+class Part:
+    """The documents of each shard between two shares of it."""
+
+    start: float = 0.0
+    stop: float = 1.0
+
+    @classmethod
+    def of(cls, n_documents: int, at_most: int) -> Part:
+        return cls(0.0, min(1.0, at_most / max(n_documents, 1)))
+
+    def rows(self, c: Corpus) -> Corpus:
+        return c.rows(round(self.start * len(c)), round(self.stop * len(c)))
+
+
+@dataclass(frozen=True)
+class Some:
+    """A part of other documents, as documents."""
+
+    docs: Documents
+    part: Part
+
+    @property
+    def n_words(self) -> int:
+        return self.docs.n_words
+
+    def total(self, part: Callable[..., S], *shared: Any) -> S:
+        found: S = self.docs.total(_of_part, self.part, part, *shared)
+        return found
+
+
+def _of_part(c: Corpus, which: Part, part: Callable[..., S], *shared: Any) -> S:
+    return part(which.rows(c), *shared)
+
+
+@dataclass(frozen=True)
+class Said(Additive):
+    """Expected counts of words by topic, and the proportions of documents added up."""
+
+    words: WordTopic
+    shares: Topic
+
+
+def said(c: Corpus, model: Model, part: Part) -> Said:
+    rows = part.rows(c).counts
+    X = weighed(take_rows(rows, 0, rows.shape[0]), model.burstiness)
+    found = Said(np.zeros(model.mu.shape), np.zeros(model.n_topics))
+    mu = np.ascontiguousarray(model.mu)
+    fold_in.assign(X.indptr, X.indices, X.data, mu, model.alpha, SWEEPS, *vars(found).values())
+    return found
+
+
+def refine(
+    docs: Documents, model: Model, n_rounds: int, n_held: int = 0, part: Part | None = None
+) -> Model:
+    """The model after some rounds; the first ``n_held`` topics keep their words."""
+    alpha0, held = model.alpha.sum(), slice(n_held)
+    prior = model.alpha[held].sum()
+    for _ in range(n_rounds):
+        found = docs.total(said, model, part or Part())
+        mu, alpha = found.words + BETA, found.shares.copy()
+        mu /= mu.sum(axis=0)
+        mu[:, held] = model.mu[:, held]
+        alpha[held] *= prior / alpha[held].sum() if n_held else 1.0
+        alpha[n_held:] *= (alpha0 - prior) / max(alpha[n_held:].sum(), 1e-300)
+        model = replace(model, mu=mu, alpha=np.maximum(alpha, 1e-6 * alpha0))
+    return model

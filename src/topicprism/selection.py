@@ -1,0 +1,88 @@
+"""alpha0 and k from a sketch, and the table that says how they were chosen.
+
+Of model data everything is in the sketch.  The spectrum of E[x x] ends at k: beyond it
+eigenvalues are noise, and how large noise can be is known.  And the Dirichlet
+parameters that a decomposition finds add up to the alpha0 it was given only
+where that is the true one::
+
+    sum(alpha_hat(alpha0)) / alpha0  falls through 1 at alpha0
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from topicprism._typing import Array
+from topicprism.model import TooManyTopics
+from topicprism.settings import Settings
+from topicprism.sketching import CLEAR, Sketch
+from topicprism.spectral import decompose
+
+RANGE = (0.01, 100.0)  # where alpha0 is sought
+STEPS = 14  # halvings of that range, on a log scale
+
+
+@dataclass(frozen=True)
+class Trial:
+    """How well one number of topics predicted documents that were held out."""
+
+    n_topics: int
+    alpha0: float
+    noise_variance: float
+    pr2: float
+    pr2_std: float
+
+
+@dataclass(frozen=True, eq=False)
+class Selection:
+    """What was chosen, from what, and why."""
+
+    n_topics: int
+    alpha0: float
+    noise_variance: float
+    trials: tuple[Trial, ...]
+    spectrum: Array  # eigenvalues of E[x x] in the sketch, the largest first
+    threshold: float  # an eigenvalue below it may be chance
+    reasons: dict[str, str]  # a sentence for each parameter
+
+
+def n_clear(sketch: Sketch) -> int:
+    """Eigenvalues that are no accident."""
+    return int((sketch.spectrum > CLEAR * sketch.noise_edge).sum())
+
+
+def ends_at(sketch: Sketch, n_topics: int) -> bool:
+    """Whether ``n_topics`` topics are all that the words show: no clear eigenvalue is left."""
+    return sketch.basis.width > n_topics >= n_clear(sketch)
+
+
+def alpha0_of(sketch: Sketch, n_topics: int, settings: Settings, rng: np.random.Generator) -> float:
+    """Where the sum of the estimated Dirichlet parameters falls through alpha0."""
+    clean = without_noise(sketch)
+    quick = replace(settings, n_restarts=min(settings.n_restarts, 20))
+    low, high = np.log(RANGE)
+    for _ in range(STEPS):
+        middle = (low + high) / 2
+        alpha0 = float(np.exp(middle))
+        try:
+            ratio = decompose(clean, n_topics, alpha0, quick, rng=rng).model.alpha.sum() / alpha0
+        except TooManyTopics:
+            ratio = 0.0  # too much was taken off the second moment
+        low, high = (middle, high) if ratio > 1 else (low, middle)
+    return float(np.exp((low + high) / 2))
+
+
+def without_noise(sketch: Sketch) -> Sketch:
+    """The sketch with the eigenvalues of E[x x] put back to where noise raised them from.
+
+    Noise with edge e raises an eigenvalue l to l + e^2 / (4 l).
+    """
+    edge = sketch.noise_edge
+    values, vectors = np.linalg.eigh(sketch.second[:-1, :-1] / sketch.weight)
+    lower = (values + np.sqrt(np.maximum(values**2 - edge**2, 0))) / 2
+    values = np.where(values > edge, lower, np.minimum(values, edge / 2))
+    second = sketch.second.copy()
+    second[:-1, :-1] = sketch.weight * (vectors * values) @ vectors.T
+    return replace(sketch, second=second)
