@@ -68,6 +68,7 @@ class Learnt:
     spread: Array  # (a, b): Var[y | words] is about a + b Var[eta . h | words]
     n_short: int = 0
     coef_std: Topic | None = None
+    held: tuple[int, ...] = ()  # the topics of the response, where it has topics of its own
     solution: Solution | None = None  # where the model holds
 
 
@@ -183,10 +184,12 @@ def _robust(text: Text) -> Learnt:
         reasons = {"n_topics": why, "alpha0": reason}
         selection = _selection(text.sketch, model, alpha0, trials, reasons)
         return Learnt(model, selection, np.zeros(2))
-    return _with_response(text, model, trials, why)
+    return _with_response(text, model, n_held, trials, why)
 
 
-def _with_response(text: Text, model: Model, trials: tuple[Trial, ...], why: str) -> Learnt:
+def _with_response(
+    text: Text, model: Model, n_held: int, trials: tuple[Trial, ...], why: str
+) -> Learnt:
     wishes, asked = text.wishes, text.wishes.settings.noise_variance
     alpha0, reason = wishes.alpha0, "as asked"
     if alpha0 is None:
@@ -206,7 +209,8 @@ def _with_response(text: Text, model: Model, trials: tuple[Trial, ...], why: str
         else "what a regression on the proportions leaves, less what is unsure about them",
     }
     selection = _selection(text.sketch, model, alpha0, trials, reasons)
-    return Learnt(model, selection, found.spread, coef_std=found.coef_std[order])
+    held = tuple(np.flatnonzero(order < n_held).tolist())
+    return Learnt(model, selection, found.spread, coef_std=found.coef_std[order], held=held)
 
 
 def _number_of_topics(text: Text) -> tuple[int, tuple[Trial, ...], str]:

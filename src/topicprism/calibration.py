@@ -79,6 +79,7 @@ class Calibrated:
     model: Model
     coef_std: Topic
     spread: Array  # (a, b): Var[y | words] is about a + b Var[eta . h | words]
+    r2: float  # of the regression, on the documents it was made of
 
 
 def products(c: Corpus, model: Model, units: Units, part: Part) -> Products:
@@ -118,13 +119,14 @@ def regress(p: Products) -> Regression:
 
 def calibrate(docs: Documents, model: Model, units: Units, part: Part) -> Calibrated:
     """The model with coefficients, noise and spread as its own inference calls for."""
-    found = regress(docs.total(products, model, units, part))
+    sums = docs.total(products, model, units, part)
+    found = regress(sums)
     eta = units.centre + units.scale * found.eta
     ready = replace(model, eta=eta)
     s = docs.total(spreads, ready, part)
     a, b = _non_negative(s.vv, s.vr)
     ready = replace(ready, sigma=float(np.sqrt(a)))
-    return Calibrated(ready, units.scale * found.std, np.array([a, b]))
+    return Calibrated(ready, units.scale * found.std, np.array([a, b]), sums.pr2(found.eta))
 
 
 def _non_negative(A: Square, b: Array) -> Array:

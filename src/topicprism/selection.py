@@ -20,7 +20,7 @@ from topicprism.settings import Settings
 from topicprism.sketching import CLEAR, Sketch
 from topicprism.spectral import decompose
 
-RANGE = (0.01, 100.0)  # where alpha0 is sought
+RANGE = (0.1, 100.0)  # where alpha0 is sought
 STEPS = 14  # halvings of that range, on a log scale
 
 

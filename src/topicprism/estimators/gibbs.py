@@ -9,20 +9,28 @@ import numpy as np
 from joblib import effective_n_jobs
 
 from topicprism._typing import DocTopic
-from topicprism.automatic import GRID, LEARN_ON, TRY_ON, Wishes, learn_from
+from topicprism.automatic import GRID, LEARN_ON, TRY_ON, Learnt, Wishes, learn_from
 from topicprism.backends import one_blas_thread
 from topicprism.calibration import Calibrated, Units, best_alpha0, calibrate, products, regress
 from topicprism.corpus import Corpus
 from topicprism.engines import Threaded
-from topicprism.estimators.sampled import Callback, SampledRegression, Task, with_callbacks
+from topicprism.estimators.base import generator
+from topicprism.estimators.sampled import (
+    Callback,
+    SampledRegression,
+    Task,
+    check_chain,
+    with_callbacks,
+)
 from topicprism.inference import infer
 from topicprism.model import Model
 from topicprism.refinement import Part
-from topicprism.samplers import Gaussian
+from topicprism.samplers import Gaussian, Plan
 from topicprism.samplers.state import RESPONSES
 from topicprism.settings import check_choice, check_real
 
 AS_IT_IS = Units(0.0, 1.0)
+TOLERATED = 0.03  # of R^2 on the training documents, that sampling may cost
 
 
 class GibbsSLDA(SampledRegression):
@@ -127,6 +135,9 @@ class GibbsSLDA(SampledRegression):
 class HybridSLDA(SampledRegression):
     """Gibbs sampling that starts at the joint spectral answer.
 
+    Where sampling would cost too much of the fit to the response, the response's own topics
+    are held and the others sampled.
+
     Parameters
     ----------
     n_topics, alpha0, learn_alpha, beta, burn_in, n_kept, tolerance
@@ -184,14 +195,32 @@ class HybridSLDA(SampledRegression):
     def fit(self, X: Any, y: Any) -> Self:
         """Learn by the joint spectral method, then sample from there."""
         check_real("response_weight", self.response_weight, 1e-6, "try 10.0")
-        return self._fit(X, y, "mixture", Gaussian(float(self.response_weight)), self.learn_alpha)
+        check_chain(self)
+        family = Gaussian(float(self.response_weight))
+        plan = Plan("mixture", family, float(self.beta), learn_alpha=self.learn_alpha)
+        task = self._task(X, y, plan)
+        going_on = self.warm_start and hasattr(self, "state_")
+        if not going_on:
+            self._spectral = self._learnt(task)
+        self._sample(task)
+        held = self._spectral.held
+        if self.refit and not going_on and held and self._lost() > TOLERATED:
+            self._sample(replace(task, plan=replace(plan, held=held)))
+        return self
+
+    def _learnt(self, task: Task) -> Learnt:
+        """The spectral answer, for a response of mean 0 and variance 1."""
+        docs = Threaded(Corpus(task.counts, task.Y[:, 0]), effective_n_jobs(self.n_jobs))
+        seed = int(generator(self.random_state).integers(2**62))
+        return learn_from(docs, Wishes(self.n_topics), np.random.default_rng(seed))
 
     def _start(self, task: Task, seed: int, n_threads: int) -> tuple[Model, DocTopic | None]:
         docs = Threaded(Corpus(task.counts, task.Y[:, 0]), n_threads)
-        learnt = learn_from(docs, Wishes(self.n_topics), np.random.default_rng(seed)).model
-        self._burstiness = learnt.burstiness
-        model = replace(learnt.with_alpha0(float(self.alpha0)), burstiness=0.0)
-        found = regress(docs.total(products, model, AS_IT_IS, Part()))
+        learnt = self._spectral.model
+        with one_blas_thread:
+            self._r2 = _r2(docs, learnt)
+            model = replace(learnt.with_alpha0(float(self.alpha0)), burstiness=0.0)
+            found = regress(docs.total(products, model, AS_IT_IS, Part()))
         sigma = min(max(float(np.sqrt(found.variance)), 0.1), 1.0)  # y has variance 1
         model = replace(model, eta=found.eta, sigma=sigma)
         return model, infer(model, task.counts, n_threads=n_threads)
@@ -202,8 +231,19 @@ class HybridSLDA(SampledRegression):
         y = task.units.centre + task.units.scale * task.Y[:, 0]
         docs = Threaded(Corpus(task.counts, y), effective_n_jobs(self.n_jobs))
         units, few = Units(task.units.centre, task.units.scale), Part.of(len(y), TRY_ON)
-        model = replace(model, burstiness=getattr(self, "_burstiness", 0.0))
+        model = replace(model, burstiness=self._spectral.model.burstiness)
         with one_blas_thread:
             if model.burstiness:
                 model = model.with_alpha0(best_alpha0(docs, model, units, few, GRID))
-            return calibrate(docs, model, units, Part.of(len(y), LEARN_ON))
+            found = calibrate(docs, model, units, Part.of(len(y), LEARN_ON))
+        self._r2_sampled = found.r2
+        return found
+
+    def _lost(self) -> float:
+        """What sampling cost of the R^2 on the training documents."""
+        return self._r2 - self._r2_sampled
+
+
+def _r2(docs: Threaded, model: Model) -> float:
+    sums = docs.total(products, model, AS_IT_IS, Part.of(len(docs.corpus), LEARN_ON))
+    return sums.pr2(regress(sums).eta)

@@ -261,11 +261,14 @@ class SampledRegression(Regression, SampledTopics):
 
     def _fit(self, X: Any, y: Any, response: str, family: Family, learn_alpha: bool) -> Self:
         check_chain(self)
+        plan = Plan(response, family, float(self.beta), learn_alpha=learn_alpha)
+        self._sample(self._task(X, y, plan))
+        return self
+
+    def _task(self, X: Any, y: Any, plan: Plan) -> Task:
         counts = self._counts(X, reset=True)
         t, units = standardise(varied(y, counts.shape[0], type(self).__name__))
-        plan = Plan(response, family, float(self.beta), learn_alpha=learn_alpha)
-        self._sample(Task(counts, t[:, None], plan, units))
-        return self
+        return Task(counts, t[:, None], plan, units)
 
 
 def regress(model: Model, task: Task, n_threads: int) -> tuple[Array, float]:

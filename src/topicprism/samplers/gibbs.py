@@ -58,6 +58,7 @@ def sweep(data: Observed, state: State, plan: Plan, n_threads: int = 1) -> State
         fit = new.shares @ eta
         noise = plan.family.draw_noise(data.Y, fit, rng)  # 3
         mu = _topics(tables, new, plan.beta, share)  # 4
+        mu[:, plan.held] = state.mu[:, plan.held]
     alpha = _alpha(data, new, plan, rng) if plan.learn_alpha else state.alpha  # 5
     total = log_p + plan.family.log_likelihood(data.Y, fit, noise)
     return replace(

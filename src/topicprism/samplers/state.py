@@ -77,6 +77,7 @@ class Plan:
     beta: float = 0.1
     eta_variance: float = 100.0
     learn_alpha: bool = False
+    held: tuple[int, ...] = ()  # topics that keep their words
 
 
 @dataclass(frozen=True)
