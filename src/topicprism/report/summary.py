@@ -11,7 +11,7 @@ from topicprism._typing import Array, Ints, WordTopic
 from topicprism._typing import Topic as PerTopic
 from topicprism.inference import Propagation
 from topicprism.report.documents import Seen, examples, fit_of, look
-from topicprism.report.facts import Choice, Numbers, Summary, Topic, Trial, Word
+from topicprism.report.facts import Choice, Numbers, Reason, Summary, Topic, Trial, Word
 from topicprism.report.fitted import Fitted, fitted
 from topicprism.report.packing import pack
 from topicprism.report.prose import about, decimals, sentences
@@ -171,21 +171,21 @@ def _numbered(values: Any) -> tuple[tuple[str, Any], ...]:
 
 
 def _choice(what: Fitted) -> Choice:
-    chosen, trials = what.selection, {}
-    for t in sorted(getattr(chosen, "trials", ()), key=lambda t: float(t.pr2)):
-        if np.isfinite(t.pr2):
-            std = float(np.nan if t.pr2_std is None else t.pr2_std)
-            known = std if np.isfinite(std) else None
-            trials[int(t.n_topics)] = Trial(int(t.n_topics), float(t.pr2), known)
+    chosen = what.selection
     spectrum = getattr(chosen, "spectrum", what.spectrum)
     values = np.asarray([] if spectrum is None else spectrum, float)[:N_EIGENVALUES]
     threshold = getattr(chosen, "threshold", None)
+    reasons = getattr(chosen, "reasons", {})
+    told = [name for name in reasons if what.supervised or name != "noise_variance"]
     return Choice(
         n_topics=what.model.n_topics,
         spectrum=tuple(values[np.isfinite(values)].tolist()),
         threshold=None if threshold is None else float(threshold),
-        trials=tuple(trials[k] for k in sorted(trials)),
-        reasons=tuple((str(k), str(v)) for k, v in getattr(chosen, "reasons", {}).items()),
+        trials=tuple(
+            Trial(int(t.n_topics), float(t.alpha0), float(t.pr2), float(t.pr2_std))
+            for t in getattr(chosen, "trials", ())
+        ),
+        reasons=tuple(Reason(name, float(getattr(chosen, name)), reasons[name]) for name in told),
     )
 
 
@@ -197,6 +197,8 @@ def _numbers(what: Fitted) -> Numbers:
         alpha=tuple(model.alpha.tolist()),
         eta=tuple(model.eta.tolist()),
         sigma=float(model.sigma),
+        burstiness=float(model.burstiness),
+        spread=what.spread,
         features=what.features,
         max_sweeps=how.max_sweeps,
         tolerance=how.tolerance,
