@@ -51,9 +51,10 @@ def fit_facts(pipeline: TopicPipeline) -> dict[str, Any]:
     """A fitted pipeline, its choices and topics; ``info`` has the rest."""
     info = pipeline.info
     known = ("files", "text", "target", "n_rows", "n_documents", "n_held_out", "n_left_out")
-    also = ("n_words", "scores", "n_baseline", "seconds", "created", "version", "fingerprint")
+    also = ("n_words", "response", "scores", "n_baseline", "seconds")
+    whence = ("created", "version", "fingerprint")
     return (
-        {name: info.get(name) for name in (*known, *also)}
+        {name: info.get(name) for name in (*known, *also, *whence)}
         | {"chosen": choices_of(pipeline)}
         | {"topics": topics_of(pipeline, 10)}
     )

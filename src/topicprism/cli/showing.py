@@ -20,6 +20,7 @@ def fit_lines(facts: dict[str, Any]) -> Iterator[str]:
     yield from chosen(facts["chosen"])
     yield ""
     yield from topic_table(facts["topics"], facts["target"] or "response", lines=1)
+    yield from beyond(facts["topics"], facts["response"])
     yield ""
     yield from scores(facts)
 
@@ -48,9 +49,8 @@ def paragraph(name: str, text: str, indent: int = 11) -> Iterator[str]:
 
 def topic_table(topics: list[dict[str, Any]], response: str, lines: int | None) -> Iterator[str]:
     """A line for each topic, or as many as its words take."""
-    spread = [t["coefficient"] for t in topics]
-    places = decimals(max(spread) - min(spread) or abs(spread[0]))
     has_std = topics[0]["std"] is not None
+    places = _places(topics)
     yield f"{response[:9]:>9}" + ("     +-" if has_std else "") + "  share  words"
     for topic in topics:
         std = f" {topic['std']:6.{places}f}" if has_std else ""
@@ -59,6 +59,30 @@ def topic_table(topics: list[dict[str, Any]], response: str, lines: int | None) 
         rows = wrap(" ".join(topic["words"]), WIDTH - len(start))
         for i, row in enumerate(rows[:lines]):
             yield (start if i == 0 else " " * len(start)) + row
+
+
+def _places(topics: list[dict[str, Any]]) -> int:
+    """Decimals that tell the coefficients apart, and one digit of each error at most two more."""
+    effects = [t["coefficient"] for t in topics]
+    enough = decimals(max(effects) - min(effects) or abs(effects[0]))
+    errors = [t["std"] for t in topics if t["std"]]
+    wanted = decimals(100 * min(errors)) if errors else enough
+    return min(max(enough, wanted), enough + 2)
+
+
+def beyond(topics: list[dict[str, Any]], response: dict[str, float] | None) -> Iterator[str]:
+    """A warning about coefficients that no document can have."""
+    if not response or "min" not in response:
+        return
+    low, high = response["min"], response["max"]
+    if any(not low <= t["coefficient"] <= high for t in topics):
+        yield from wrap(
+            f"no text is all of one topic: a number beyond {low:g} to {high:g} is where more and "
+            "more of the topic would lead",
+            WIDTH,
+            initial_indent="  ",
+            subsequent_indent="  ",
+        )
 
 
 def decimals(size: float) -> int:
