@@ -7,7 +7,18 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as npst
 from scipy.sparse import csr_array
 
-from topicprism import Corpus, Gibbs, Propagation, Settings, SpectralLDA, SpectralSLDA, learn
+from topicprism import (
+    Corpus,
+    FewerTopicsWarning,
+    Gibbs,
+    Propagation,
+    Settings,
+    SpectralLDA,
+    SpectralSLDA,
+    decompose,
+    learn,
+    sketch,
+)
 from topicprism.datasets import make_slda
 
 
@@ -99,17 +110,31 @@ def test_parameters(corpus, params, message):
 
 
 @pytest.mark.parametrize("method", ["joint", "two-stage"])
-def test_more_topics_than_the_data_carry_names_a_number_that_works(method):
+def test_more_topics_than_the_data_carry_are_left_out_and_said(method):
+    X, y, _ = make_slda(60, n_words=40, n_topics=3, doc_length=5, random_state=0)
+    message = r"n_topics=38, but the data carry (\d+): the others are not identifiable .* use"
+    with pytest.warns(FewerTopicsWarning, match=message):
+        fitted = SpectralSLDA(38, method=method, random_state=0).fit(X, y)
+    assert 1 <= len(fitted.components_) < 38
+    assert fitted.predict(X).shape == (60,)
+    assert "not identifiable" in fitted.selection_.reasons["n_topics"] or (
+        f"carry only {len(fitted.components_)}" in fitted.selection_.reasons["n_topics"]
+    )
+
+
+@pytest.mark.parametrize("method", ["joint", "two-stage"])
+def test_more_topics_than_a_sketch_carries_names_a_number_that_works(method):
     X, y, _ = make_slda(60, n_words=40, n_topics=3, doc_length=5, random_state=0)
     message = (
         r"n_topics=38, but the (second|third) moment has only \d+ positive eigenvalues; the "
         r"largest n_topics that works here is (\d+): use that, or more documents"
     )
+    made, how = sketch(Corpus(X, y), 40, np.random.default_rng(0)), Settings(method=method)
     with pytest.raises(ValueError, match=message) as caught:
-        SpectralSLDA(38, method=method, random_state=0).fit(X, y)
+        decompose(made, 38, settings=how, rng=np.random.default_rng(0))
     largest = int(str(caught.value).split("works here is ")[1].split(":")[0])
     assert 1 <= largest < 38
-    SpectralSLDA(largest, method=method, random_state=0).fit(X, y)
+    decompose(made, largest, settings=how, rng=np.random.default_rng(0))
 
 
 def test_no_documents(corpus):
@@ -189,9 +214,13 @@ anything = npst.arrays(
 )
 
 
-@pytest.mark.filterwarnings("ignore:.*documents have fewer")
+@pytest.mark.filterwarnings("ignore:.*documents have fewer", "ignore:.*but the data carry")
 @settings(deadline=None, max_examples=100)
-@given(X=anything, k=st.integers(1, 4), method=st.sampled_from(["joint", "two-stage"]))
+@given(
+    X=anything,
+    k=st.sampled_from([1, 2, 3, 4, "auto"]),
+    method=st.sampled_from(["joint", "two-stage"]),
+)
 def test_any_counts_give_a_model_or_a_sentence(X, k, method):
     y = np.arange(len(X)) % 3
     try:

@@ -78,8 +78,8 @@ def test_one_sweep_of_propagation(rng):
     model = unequal_model(rng, n_words=8, n_topics=3)
     n = np.array([2, 0, 1, 3, 1, 0, 0, 1])
     X = csr_array(n[None])
-    h = np.empty((1, 3))
-    fold_in.propagate(X.indptr, X.indices, X.data, model.mu, model.alpha, 1, 0.0, h)
+    h, totals = np.empty((1, 3)), np.empty(1)
+    fold_in.propagate(X.indptr, X.indices, X.data, model.mu, model.alpha, 1, 0.0, h, totals)
 
     g = model.alpha.copy()
     for w in np.flatnonzero(n):

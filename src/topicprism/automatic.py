@@ -16,16 +16,23 @@ import numpy as np
 
 from topicprism._typing import Array, Topic
 from topicprism.backends import one_blas_thread
-from topicprism.calibration import Units, best_alpha0, calibrate, products, regress
+from topicprism.calibration import (
+    Units,
+    best_alpha0,
+    calibrate,
+    likeliest_alpha0,
+    products,
+    regress,
+)
 from topicprism.corpus import Documents
 from topicprism.model import Model, TooManyTopics
 from topicprism.moments import WordSums, word_sums
 from topicprism.refinement import Part, Some, refine
-from topicprism.robust import ALPHA0, topics
+from topicprism.robust import topics
 from topicprism.selection import Selection, Trial, alpha0_of, ends_at, n_clear
 from topicprism.settings import Settings, check_problem
 from topicprism.sketching import CLEAR, Sketch, moments_over, span
-from topicprism.spectral import Solution, decompose, width_for
+from topicprism.spectral import SPARE, Solution, decompose, width_for
 
 MOST = 26  # topics that a sketch is made for when none are asked for
 TRIED = (5, 10, 20)  # numbers of topics, where the spectrum does not tell
@@ -97,8 +104,10 @@ def learn_sketch(sketch: Sketch, wishes: Wishes, rng: np.random.Generator) -> Le
 def faithful(sketch: Sketch, wishes: Wishes, rng: np.random.Generator) -> Learnt | None:
     """The paper's answer, or None if the words have more in them, or a topic is an accident."""
     k = wishes.n_topics or n_clear(sketch)
-    if k == 0 or not ends_at(sketch, k) or (wishes.n_topics is None and k > MOST):
+    if k == 0 or not ends_at(sketch, k):
         return None
+    if wishes.n_topics is None and k > min(MOST, sketch.basis.width - SPARE):
+        return None  # it may not have ended
     why = "as asked" if wishes.n_topics else _the_end(sketch, k)
     try:
         found = _as_in_the_paper(sketch, k, why, wishes, rng)
@@ -162,11 +171,16 @@ def _robust(text: Text) -> Learnt:
     start, n_held = topics(text.sketch, k, wishes.supervised and _is_joint(wishes), text.rng)
     if start.n_topics < k:
         why += f", but the words carry only {start.n_topics}"
+    if not wishes.supervised:
+        start = replace(start, burstiness=0.0)  # it is judged by its words, every one of them
     model = refine(text.docs, start, ROUNDS, n_held, text.part(LEARN_ON))
     if not wishes.supervised:
-        alpha0 = wishes.alpha0 or ALPHA0
+        alpha0, reason = wishes.alpha0, "as asked"
+        if alpha0 is None:
+            alpha0 = likeliest_alpha0(text.docs, model, text.part(TRY_ON), GRID)
+            reason = f"of {_listed(GRID)} the one by which half a document tells most of the other"
         model = model.with_alpha0(alpha0).reordered(np.argsort(-model.alpha))
-        reasons = {"n_topics": why, "alpha0": "as asked" if wishes.alpha0 else "the usual one"}
+        reasons = {"n_topics": why, "alpha0": reason}
         selection = _selection(text.sketch, model, alpha0, trials, reasons)
         return Learnt(model, selection, np.zeros(2))
     return _with_response(text, model, trials, why)
@@ -177,8 +191,7 @@ def _with_response(text: Text, model: Model, trials: tuple[Trial, ...], why: str
     alpha0, reason = wishes.alpha0, "as asked"
     if alpha0 is None:
         alpha0 = best_alpha0(text.docs, model, text.units, text.part(TRY_ON), GRID)
-        listed = ", ".join(f"{a:g}" for a in GRID)
-        reason = f"of {listed} the one whose proportions explain the response best"
+        reason = f"of {_listed(GRID)} the one whose proportions explain the response best"
     model = model.with_alpha0(alpha0)
     found = calibrate(text.docs, model, text.units, text.part(LEARN_ON))
     order = np.lexsort((-found.model.alpha, found.model.eta))
@@ -262,6 +275,10 @@ def _the_end(sketch: Sketch, k: int) -> str:
         f"the spectrum of the words ends there: eigenvalue {k} is {s[k - 1]:.3g}, the next "
         f"{s[k]:.3g}, and chance alone gives up to {sketch.noise_edge:.3g}"
     )
+
+
+def _listed(numbers: tuple[float, ...]) -> str:
+    return ", ".join(f"{number:g}" for number in numbers)
 
 
 def _crowded(sketch: Sketch) -> str:

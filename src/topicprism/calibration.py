@@ -17,8 +17,9 @@ import numpy as np
 from scipy.optimize import nnls
 
 from topicprism._typing import Array, Square, Topic
-from topicprism.corpus import Corpus, Documents
-from topicprism.inference import posterior
+from topicprism.corpus import Corpus, Documents, Rows
+from topicprism.evaluation import halves, word_log_likelihood
+from topicprism.inference import Posterior, infer, posterior
 from topicprism.model import Model
 from topicprism.moments import Additive
 from topicprism.refinement import Part
@@ -81,17 +82,21 @@ class Calibrated:
 
 
 def products(c: Corpus, model: Model, units: Units, part: Part) -> Products:
-    rows = part.rows(c)
-    h = posterior(model, rows.counts).h
-    t = (rows.y - units.centre) / units.scale
+    rows, known = _known(c, model, part)
+    h, t = known.h, (rows.y - units.centre) / units.scale
     return Products(len(t), h.T @ h, h.T @ t, float(t.sum()), float(t @ t))
 
 
 def spreads(c: Corpus, model: Model, part: Part) -> Spreads:
-    rows = part.rows(c)
-    known = posterior(model, rows.counts)
+    rows, known = _known(c, model, part)
     V = np.column_stack([np.ones(len(rows)), known.variance(model.eta)])
     return Spreads(V.T @ V, V.T @ (rows.y - known.h @ model.eta) ** 2)
+
+
+def _known(c: Corpus, model: Model, part: Part) -> tuple[Corpus, Posterior]:
+    """Documents that are not too short, and what their words tell."""
+    rows = part.rows(c).long()
+    return rows, posterior(model, rows.counts)
 
 
 def regress(p: Products) -> Regression:
@@ -141,3 +146,18 @@ def best_alpha0(
         p = docs.total(products, model.with_alpha0(alpha0), units, part)
         fits.append(p.pr2(regress(p).eta))
     return grid[int(np.argmax(fits))]
+
+
+def likeliest_alpha0(docs: Documents, model: Model, part: Part, grid: tuple[float, ...]) -> float:
+    """Which of these lets half of a document's words tell most of the other half."""
+    fits = [docs.total(completion, model.with_alpha0(alpha0), part) for alpha0 in grid]
+    return grid[int(np.argmax(fits))]
+
+
+def completion(c: Corpus, model: Model, part: Part) -> float:
+    """Log-likelihood of the second halves of documents, the words being dealt at random."""
+    rows = part.rows(c).counts
+    counts = rows.to_csr() if isinstance(rows, Rows) else rows
+    seen, unseen = halves(counts, np.random.default_rng(0))
+    words = float(unseen.data.sum())
+    return words and words * word_log_likelihood(model, unseen, infer(model, seen))

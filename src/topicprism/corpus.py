@@ -91,6 +91,16 @@ class Corpus:
         """Consecutive documents, as views: nothing is copied but the row pointers."""
         return Corpus(take_rows(self.counts, start, stop), self.y[start:stop])
 
+    def long(self) -> Corpus:
+        """The documents with three words or more; itself if they all are."""
+        X = self.counts
+        ends = np.concatenate([[0.0], np.cumsum(X.data, dtype=float)])[X.indptr]
+        keep = np.flatnonzero(np.diff(ends) >= MIN_WORDS)
+        if len(keep) == len(self):
+            return self
+        whole: Counts = X.to_csr() if isinstance(X, Rows) else X
+        return Corpus(whole[keep], self.y[keep])
+
     def shards(self, n: int) -> Iterator[Corpus]:
         for start, stop in cut(self.counts, n):
             yield self.rows(start, stop)

@@ -79,7 +79,7 @@ def said(c: Corpus, model: Model, part: Part) -> Said:
     X = weighed(take_rows(rows, 0, rows.shape[0]), model.burstiness)
     found = Said(np.zeros(model.mu.shape), np.zeros(model.n_topics))
     mu = np.ascontiguousarray(model.mu)
-    fold_in.assign(X.indptr, X.indices, X.data, mu, model.alpha, SWEEPS, *vars(found).values())
+    fold_in.assign(X.indptr, X.indices, X.data, mu, model.alpha, SWEEPS, found.words, found.shares)
     return found
 
 

@@ -47,7 +47,7 @@ from topicprism.whitening import fixed_signs
 MAX_PASSES = 12  # block power iterations
 MAX_BLOCKS = 4  # kept at once
 SEARCH = np.float32  # type of the directions on their way; sums and moments are float64
-CLEAR = 1.1  # times the edge of noise: an eigenvalue above it is no accident
+CLEAR = 1.15  # times the edge of noise: an eigenvalue above it is no accident
 ENOUGH = 0.01  # stop them when the next is expected to gain less than this, in log sum of squares
 
 

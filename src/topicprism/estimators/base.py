@@ -109,9 +109,9 @@ class Regression(RegressorMixin):
         -------
         ndarray of shape (n_documents,), or two of them
         """
+        check_is_fitted(self)
         if not return_std:
             return predict(self.model_, self.transform(X))
-        check_is_fitted(self)
         known = posterior(self.model_, self._counts(X), n_threads=effective_n_jobs(self.n_jobs))
         noise, share = getattr(self, "spread_", (self.model_.sigma**2, 1.0))
         variance = noise + share * known.variance(self.model_.eta)

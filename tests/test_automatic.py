@@ -1,0 +1,342 @@
+"""What is chosen from the data, and the road for text that is not from the model."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from oracles import population_basis, population_sketch, unequal_model
+from scipy.sparse import csr_array
+from sklearn.linear_model import LinearRegression, Ridge
+from sklearn.model_selection import GridSearchCV
+
+from topicprism import Corpus, SpectralLDA, SpectralSLDA, infer, sketch
+from topicprism.backends import fold_in
+from topicprism.calibration import Products, Units, calibrate, products, regress
+from topicprism.datasets import draw_corpus, draw_model, make_slda
+from topicprism.engines import OnDisk, Threaded
+from topicprism.evaluation import pr2, recovery_errors
+from topicprism.inference import posterior
+from topicprism.model import Model
+from topicprism.refinement import BETA, SWEEPS, Part, Some, refine
+from topicprism.robust import OF_RESPONSE, restricted, topics
+from topicprism.selection import alpha0_of, ends_at, n_clear, without_noise
+from topicprism.settings import Settings
+from topicprism.spectral import decompose
+
+
+@pytest.fixture(scope="module")
+def text():
+    """Documents like real ones: many more topics than anyone asks for, lengths from 3 to 300,
+    words in bursts, and a response that only a few words of each topic tell of."""
+    rng = np.random.default_rng(0)
+    model = draw_model(400, 60, rng, words="zipf")
+    feeling = rng.standard_normal(400) * (rng.random(400) < 0.15)
+    mood = rng.standard_normal(4000)
+    lengths = np.exp(rng.normal(3.8, 0.8, 4000)).astype(int) + 3
+    h = rng.dirichlet(np.full(60, 0.05), 4000)
+    X = np.zeros((4000, 400), int)
+    for d in range(4000):
+        p = (model.mu @ h[d]) * np.exp(0.7 * mood[d] * feeling)
+        drawn = rng.multinomial(lengths[d], rng.dirichlet(200 * p / p.sum() + 1e-9))
+        X[d] = drawn
+    y = 3 + mood + 0.5 * rng.standard_normal(4000)
+    return csr_array(X), y
+
+
+@pytest.fixture(scope="module")
+def fitted(text):
+    X, y = text
+    return SpectralSLDA(random_state=0).fit(X[:3000], y[:3000])
+
+
+# --- model data: the truth is found ---------------------------------------------------
+
+
+@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("k", [5, 10, 20])
+def test_k_alpha0_and_noise_of_model_data(k, seed):
+    """The targets: k within one, alpha0 within 25 %, the noise variance within 15 %."""
+    rng = np.random.default_rng(seed)
+    alpha0 = (0.5, 1.0, 3.0)[seed % 3]
+    truth = draw_model(500, k, rng, alpha=alpha0 / k, noise=0.5)
+    X, y, _ = draw_corpus(truth, 20_000, 250, rng)
+    fitted = SpectralSLDA(random_state=0, n_jobs=2).fit(X, y)
+    assert abs(fitted.model_.n_topics - k) <= 1
+    assert_allclose(fitted.selection_.alpha0, alpha0, rtol=0.25)
+    assert_allclose(fitted.noise_variance_, 0.25, rtol=0.15)
+    assert "ends there" in fitted.selection_.reasons["n_topics"]
+    assert fitted.selection_.trials == ()
+
+
+def test_exact_moments_give_alpha0_and_k(rng):
+    truth = unequal_model(rng)
+    exact = population_sketch(truth, population_basis(truth, rng))
+    assert n_clear(exact) in (5, 6, 7, 8)  # no noise: rounding is all there is beyond five
+    found = alpha0_of(exact, 5, Settings(), rng)
+    assert_allclose(found, truth.alpha.sum(), rtol=1e-3)
+
+
+def test_the_noise_edge_is_where_noise_ends(rng):
+    """Words drawn with no topics at all: the largest eigenvalue but one is the edge."""
+    p = rng.dirichlet(np.full(300, 5.0))
+    X = csr_array(rng.multinomial(80, p, size=8000))
+    made = sketch(Corpus(X, rng.standard_normal(8000)), 12, rng)
+    assert_allclose(made.spectrum[1], made.noise_edge, rtol=0.1)
+    assert n_clear(made) == 1
+    assert ends_at(made, 1)
+    assert without_noise(made).spectrum[1] < 0.8 * made.spectrum[1]
+
+
+def test_paper_or_not(text):
+    X, y, truth = make_slda(6000, n_words=100, n_topics=4, doc_length=100, random_state=0)
+    paper = SpectralSLDA(4, random_state=0).fit(X, y)
+    assert hasattr(paper, "eigenvalues_")
+    assert not hasattr(paper, "coef_std_")
+    assert paper.model_.burstiness == 0
+    assert recovery_errors(paper.model_, truth).mu < 0.15
+    robust = SpectralSLDA(4, random_state=0).fit(*text)
+    assert not hasattr(robust, "eigenvalues_")
+    assert robust.coef_std_.shape == (4,)
+    again = paper.fit(*text)  # nothing of the earlier fit is left
+    assert not hasattr(again, "eigenvalues_")
+
+
+# --- text that is not from the model --------------------------------------------------
+
+
+def ridge_score(X, y):
+    """A regression on all words, the penalty being the best in hindsight."""
+    rows = X / X.sum(axis=1, keepdims=True)
+    scaled = rows / np.sqrt(rows.mean(axis=0))
+    fits = [Ridge(a).fit(scaled[:3000], y[:3000]) for a in (1, 10, 100, 1000)]
+    return max(pr2(y[3000:], f.predict(scaled[3000:])) for f in fits)
+
+
+def test_nothing_to_tune(text, fitted):
+    X, y = text
+    assert fitted.score(X[3000:], y[3000:]) > 0.9 * ridge_score(X.toarray(), y)
+    assert fitted.model_.burstiness > 0
+    assert [t.n_topics for t in fitted.selection_.trials] == [5, 10, 20]
+    assert fitted.selection_.n_topics == len(fitted.coef_)
+    assert set(fitted.selection_.reasons) == {"n_topics", "alpha0", "noise_variance"}
+
+
+def test_trials_are_of_documents_held_out(text, fitted):
+    """What the table says of a number of topics is what new documents confirm."""
+    X, y = text
+    for trial in fitted.selection_.trials:
+        model = SpectralSLDA(trial.n_topics, random_state=0).fit(X[:3000], y[:3000])
+        assert abs(model.score(X[3000:], y[3000:]) - trial.pr2) < 0.08
+
+
+@pytest.mark.parametrize("method", ["joint", "two-stage"])
+@pytest.mark.parametrize("k", [1, 2, 3, 4, 7, 20, 50])
+def test_any_number_of_topics_gives_a_sane_model(text, fitted, k, method):
+    X, y = text
+    model = SpectralSLDA(k, method=method, random_state=0).fit(X[:3000], y[:3000])
+    assert len(model.coef_) == k
+    score = model.score(X[3000:], y[3000:])
+    assert score > -0.02
+    if method == "joint" and k > 2:
+        assert score > fitted.score(X[3000:], y[3000:]) - 0.08
+
+
+def test_what_was_asked_for_is_kept(text):
+    model = SpectralSLDA(5, alpha0=2.0, noise_variance=0.3, random_state=0).fit(*text)
+    assert_allclose(model.alpha_.sum(), 2.0)
+    assert_allclose(model.noise_variance_, 0.3)
+    assert set(model.selection_.reasons.values()) == {"as asked"}
+
+
+def test_standard_deviations_are_right_on_average(text, fitted):
+    """Of new responses, standardised: mean square one, 95 % within two, to three sigma."""
+    X, y = text
+    y_hat, std = fitted.predict(X[3000:], return_std=True)
+    assert_allclose(y_hat, fitted.predict(X[3000:]))
+    z = (y[3000:] - y_hat) / std
+    assert abs((z**2).mean() - 1) < 0.25
+    assert abs((np.abs(z) < 1.96).mean() - 0.95) < 0.03
+
+
+def test_standard_deviations_on_model_data():
+    X, y, _ = make_slda(8000, n_words=100, n_topics=3, doc_length=30, noise=0.3, random_state=1)
+    fitted = SpectralSLDA(random_state=0).fit(X[:7000], y[:7000])
+    y_hat, std = fitted.predict(X[7000:], return_std=True)
+    z = (y[7000:] - y_hat) / std
+    assert abs((z**2).mean() - 1) < 0.2
+    assert np.ptp(std) > 0.1  # some documents tell more than others
+
+
+def test_a_response_that_words_do_not_tell_is_not_explained(text):
+    X, _ = text
+    noise = np.random.default_rng(5).standard_normal(X.shape[0])
+    for k in (5, 20, "auto"):
+        model = SpectralSLDA(k, random_state=0).fit(X[:3000], noise[:3000])
+        assert abs(model.score(X[3000:], noise[3000:])) < 0.1
+
+
+def test_topics_without_a_response(text):
+    X, _ = text
+    lda = SpectralLDA(10, random_state=0).fit(X)
+    assert lda.components_.shape == (10, 400)
+    assert (np.diff(lda.alpha_) <= 0).all()
+    plain = Model(np.ones(1), np.asarray(X.sum(axis=0), float)[:, None] / X.sum(), np.zeros(1), 0)
+    better = lda.score(X[:500])
+    lda.model_ = plain
+    assert better > lda.score(X[:500]) + 0.02
+
+
+def test_where_documents_are_kept_changes_nothing(text, tmp_path):
+    X, y = text
+    inside = SpectralSLDA(5, random_state=0).fit_documents(Corpus(X, y))
+    docs = OnDisk.write(tmp_path, [Corpus(X, y)])
+    outside = SpectralSLDA(5, random_state=0).fit_documents(docs)
+    assert_array_equal(inside.components_, outside.components_)
+    assert_array_equal(inside.coef_, outside.coef_)
+    both = OnDisk.write(tmp_path / "two", [Corpus(X[:1500], y[:1500]), Corpus(X[1500:], y[1500:])])
+    several = SpectralSLDA(5, random_state=0).fit_documents(both)
+    assert_allclose(several.predict(X[:50]), inside.predict(X[:50]), atol=1e-6)
+
+
+def test_a_sketch_and_a_grid(text):
+    """One sketch, many settings; and scikit-learn's own search."""
+    X, y, _ = make_slda(4000, n_words=60, n_topics=3, doc_length=60, random_state=0)
+    made = sketch(Corpus(X, y), 16, np.random.default_rng(0))
+    auto = SpectralSLDA(random_state=0).fit_sketch(made)
+    assert auto.model_.n_topics == 3
+    direct = SpectralSLDA(random_state=0).fit(X, y)
+    assert_allclose(auto.coef_, direct.coef_, atol=0.05)
+    for alpha0 in (0.5, 1.0, 2.0):
+        assert SpectralSLDA(3, alpha0=alpha0).fit_sketch(made).score(X, y) > 0.6
+    crowded = sketch(Corpus(*text), 16, np.random.default_rng(0))
+    assert SpectralSLDA(random_state=0).fit_sketch(crowded).model_.n_topics == 5
+    search = GridSearchCV(SpectralSLDA(random_state=0), {"n_topics": [2, 3, "auto"]}, cv=2)
+    assert search.fit(X, y).best_params_["n_topics"] in (3, "auto")
+
+
+# --- the parts ------------------------------------------------------------------------
+
+
+def test_restricted_sketches_are_sketches_of_fewer_coordinates(rng):
+    X, y, _ = make_slda(500, n_words=30, n_topics=3, doc_length=20, random_state=0)
+    made = sketch(Corpus(X, y), 8, rng)
+    R, _ = np.linalg.qr(rng.standard_normal((8, 3)))
+    small = restricted(made, R)
+    assert_allclose(small.first[:3], R.T @ made.first[:8])
+    assert_allclose(small.second[:3, :3], R.T @ made.second[:8, :8] @ R)
+    assert_allclose(
+        small.third[:3, :3, 3], R.T @ made.third[:8, :8, 8] @ R, atol=1e-9 * made.weight
+    )
+    assert_allclose(small.basis.B.T @ small.basis.lift, np.eye(3), atol=1e-12)
+
+
+def test_topics_of_the_response_hold_its_directions(text):
+    """E[x], b = E[y x] and E[x x] b are in the span of the first three topics."""
+    X, y = text
+    made = sketch(Corpus(X, y), 32, np.random.default_rng(0))
+    model, n = topics(made, 10, True, np.random.default_rng(0))
+    assert (n, model.n_topics) == (OF_RESPONSE, 10)
+    assert_allclose(model.mu.sum(axis=0), 1)
+    assert_allclose(model.alpha[:n].sum(), 0.5)
+    rows = X.toarray() / X.toarray().sum(axis=1, keepdims=True)
+    b = rows.T @ (y - y.mean()) / len(y)
+    inside = model.mu[:, :3] @ np.linalg.lstsq(model.mu[:, :3], b, rcond=None)[0]
+    assert np.corrcoef(inside, b)[0, 1] > 0.95  # the simplex costs a little
+
+
+def test_who_said_what(rng):
+    """One document by the lines of the docstring."""
+    model = unequal_model(rng, n_words=8, n_topics=3)
+    n = np.array([2, 0, 1, 3, 1, 0, 0, 1])
+    X = csr_array(n[None])
+    words, shares = np.zeros((8, 3)), np.zeros(3)
+    fold_in.assign(X.indptr, X.indices, X.data, model.mu, model.alpha, 4, words, shares)
+    z = np.zeros(3)
+    for _ in range(4):
+        r = model.mu * (model.alpha + z)
+        r /= r.sum(axis=1, keepdims=True)
+        z = n @ r
+    assert_allclose(words, n[:, None] * r)
+    assert_allclose(shares, (model.alpha + z) / (model.alpha.sum() + n.sum()))
+
+
+def test_a_round_of_refinement(rng):
+    X, y, truth = make_slda(300, n_words=20, n_topics=3, doc_length=30, random_state=0)
+    docs = Corpus(X, y)
+    words, shares = np.zeros((20, 3)), np.zeros(3)
+    fold_in.assign(
+        X.indptr, X.indices, X.data, np.ascontiguousarray(truth.mu), truth.alpha, SWEEPS,
+        words, shares,
+    )  # fmt: skip
+    mu = (words + BETA) / (words + BETA).sum(axis=0)
+    free = refine(docs, truth, 1)
+    assert_allclose(free.mu, mu)
+    assert_allclose(free.alpha, truth.alpha.sum() * shares / shares.sum())
+    held = refine(docs, truth, 1, n_held=2)
+    assert_array_equal(held.mu[:, :2], truth.mu[:, :2])
+    assert_allclose(held.mu[:, 2], mu[:, 2])
+    assert_allclose(held.alpha[:2].sum(), truth.alpha[:2].sum())
+    first = refine(docs, truth, 1, part=Part(0, 0.5))
+    assert_allclose(first.mu, refine(docs.rows(0, 150), truth, 1).mu)
+
+
+def test_parts_of_documents(rng):
+    X, y, _ = make_slda(11_000, n_words=20, n_topics=2, doc_length=10, random_state=0)
+    docs = Threaded(Corpus(X, y), 2)
+    share = Part.of(11_000, 1100)
+    assert_allclose(share.stop, 0.1)
+    assert Part.of(10, 1100).stop == 1
+    seen = Some(docs, share).total(lambda c: len(c))
+    assert seen == 1100
+    assert seen + Some(docs, Part(0.1, 1)).total(lambda c: len(c)) == 11_000
+
+
+def test_regression_from_sums(rng):
+    H = rng.dirichlet(np.ones(4), 2000)
+    y = H @ [1.0, -2.0, 0.5, 3.0] + 0.3 * rng.standard_normal(2000)
+    p = Products(2000, H.T @ H, H.T @ y, float(y.sum()), float(y @ y))
+    found = regress(p)
+    plain = LinearRegression(fit_intercept=False).fit(H, y)
+    assert_allclose(found.eta, plain.coef_, atol=0.02)  # a little is taken off
+    assert_allclose(found.variance, 0.09, rtol=0.1)
+    cov = 0.09 * np.linalg.inv(H.T @ H)
+    assert_allclose(found.std, np.sqrt(np.diag(cov)), rtol=0.1)
+    assert_allclose(p.error(found.eta), ((y - H @ found.eta) ** 2).sum())
+    assert_allclose(p.pr2(found.eta), pr2(y, H @ found.eta))
+
+
+def test_calibration_leaves_short_documents_out_and_finds_the_noise(rng):
+    X, y, truth = make_slda(6000, n_words=80, n_topics=3, doc_length=100, noise=0.4, random_state=2)
+    X = csr_array(np.vstack([X.toarray(), np.eye(1, 80, dtype=int)]))
+    y = np.append(y, 1e6)
+    found = calibrate(Corpus(X, y), truth, Units(0.0, 1.0), Part())
+    assert_allclose(found.model.eta, truth.eta, atol=0.1)
+    assert_allclose(found.model.sigma**2, 0.16, rtol=0.15)
+    assert_allclose(found.spread[1], 1, atol=0.4)
+    assert products(Corpus(X, y), truth, Units(0.0, 1.0), Part()).n == 6000
+
+
+def test_bursts_count_less(rng):
+    """A word said n times weighs as n / (1 + b (n - 1)) words."""
+    model = Model(np.full(2, 0.5), np.array([[0.9, 0.1], [0.1, 0.9]]), np.zeros(2), 0.0)
+    shown = csr_array([[4, 0], [1, 0], [2, 2]])
+    once = infer(Model(model.alpha, model.mu, model.eta, 0.0, 1.0), shown)
+    assert_allclose(once, infer(model, csr_array([[1, 0], [1, 0], [1, 1]])))
+    half = posterior(Model(model.alpha, model.mu, model.eta, 0.0, 0.5), shown)
+    assert once[0, 0] < half.h[0, 0] < infer(model, shown)[0, 0]
+    assert_allclose(half.h, infer(model, csr_array([[1.6, 0], [1, 0], [4 / 3, 4 / 3]])))
+
+
+def test_variance_of_a_posterior(rng):
+    """Against draws from the Dirichlet it stands for."""
+    model = unequal_model(rng, n_words=10, n_topics=3)
+    known = posterior(model, csr_array([[2, 0, 1, 0, 3, 0, 0, 0, 0, 1]]))
+    draws = rng.dirichlet(known.total[0] * known.h[0], 200_000) @ model.eta
+    assert_allclose(known.variance(model.eta), draws.var(), rtol=0.02)
+
+
+def test_decompositions_of_sketches_ignore_what_is_not_in_them(rng):
+    truth = unequal_model(rng)
+    exact = population_sketch(truth, population_basis(truth, rng))
+    assert exact.noise_edge == 0
+    assert_allclose(without_noise(exact).second, exact.second, atol=1e-9)
+    assert decompose(exact, 5, truth.alpha.sum(), rng=rng).model.n_topics == 5
