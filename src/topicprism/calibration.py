@@ -124,7 +124,7 @@ def calibrate(docs: Documents, model: Model, units: Units, part: Part) -> Calibr
     s = docs.total(spreads, ready, part)
     a, b = _non_negative(s.vv, s.vr)
     ready = replace(ready, sigma=float(np.sqrt(a)))
-    return Calibrated(ready, units.scale * found.std, np.array([a, b]))
+    return Calibrated(ready, abs(units.scale) * found.std, np.array([a, b]))
 
 
 def _non_negative(A: Square, b: Array) -> Array:
