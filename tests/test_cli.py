@@ -773,7 +773,7 @@ def test_reasons_are_wrapped_beside_what_was_chosen():
         "n_words": 12,
         "scores": {},
         "target": "stars",
-        "response": None,
+        "range_left": None,
         "chosen": {"topics": {"value": 8, "reason": "of the numbers tried it was " * 5}},
         "topics": [{"coefficient": 1.0, "std": None, "share": 1.0, "words": ["room"]}],
     }

@@ -109,6 +109,8 @@ def test_the_choice_is_that_of_the_estimator(made, summary):
         ("alpha0", 1.0),
     ]
     page = render(summary)
+    assert summary.left is None
+    assert 'class="observed"' not in page
     assert "<li><strong>5 topics</strong>: 5 predict documents held out best.</li>" in page
     assert "<li><strong>α₀ = 1.00</strong>: as asked.</li>" in page
     assert render(summarise(made)).count('class="whisker"') == 3  # one for each trial
@@ -262,7 +264,12 @@ def test_a_fit_of_text_with_more_structure_than_topics_gives_a_page():
     assert [t.n_topics for t in s.choice.trials] == [5, 10, 20]
     assert [r.parameter for r in s.choice.reasons] == ["n_topics", "alpha0", "noise_variance"]
     assert ("Repeated words", "count for less (burstiness 0.750)") in s.about
-    assert "What other numbers would have given" in render(s)
+    page = render(s)
+    assert "What other numbers would have given" in page
+    low, high = s.left
+    assert (low, high) == (min(y), max(y))
+    assert f"where a number lies outside {low:g} to {high:g}, the shaded range" in page
+    assert page.count('class="observed"') == len(s.topics)
 
 
 def test_topics_alone_have_no_effects():

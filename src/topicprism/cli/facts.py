@@ -5,6 +5,7 @@ from __future__ import annotations
 from numbers import Real
 from typing import Any
 
+from topicprism.effects import range_left
 from topicprism.texts import TopicPipeline
 from topicprism.words import top_words
 
@@ -55,6 +56,7 @@ def fit_facts(pipeline: TopicPipeline) -> dict[str, Any]:
     whence = ("created", "version", "fingerprint")
     return (
         {name: info.get(name) for name in (*known, *also, *whence)}
+        | {"range_left": range_left(pipeline.model.eta, info)}
         | {"chosen": choices_of(pipeline)}
         | {"topics": topics_of(pipeline, 10)}
     )

@@ -20,7 +20,7 @@ def fit_lines(facts: dict[str, Any]) -> Iterator[str]:
     yield from chosen(facts["chosen"])
     yield ""
     yield from topic_table(facts["topics"], facts["target"] or "response", lines=1)
-    yield from beyond(facts["topics"], facts["response"])
+    yield from beyond(facts["range_left"])
     yield ""
     yield from scores(facts)
 
@@ -70,15 +70,12 @@ def _places(topics: list[dict[str, Any]]) -> int:
     return min(max(enough, wanted), enough + 2)
 
 
-def beyond(topics: list[dict[str, Any]], response: dict[str, float] | None) -> Iterator[str]:
-    """A warning about coefficients that no document can have."""
-    if not response or "min" not in response:
-        return
-    low, high = response["min"], response["max"]
-    if any(not low <= t["coefficient"] <= high for t in topics):
+def beyond(left: tuple[float, float] | None) -> Iterator[str]:
+    """What to think of coefficients beyond the range of all responses."""
+    if left is not None:
         yield from wrap(
-            f"no text is all of one topic: a number beyond {low:g} to {high:g} is where more and "
-            "more of the topic would lead",
+            f"no text is all of one topic: a number beyond {left[0]:g} to {left[1]:g} is where "
+            "more and more of the topic would lead",
             WIDTH,
             initial_indent="  ",
             subsequent_indent="  ",

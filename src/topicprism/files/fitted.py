@@ -110,7 +110,7 @@ def _score(t: Trial) -> bool:
 
 RULES: dict[str, Rule] = {
     "coef_": numbers("k", "Lk"),
-    "coef_std_": numbers("k"),
+    "coef_std_": lambda value, sizes: numbers("k")(value, sizes) and bool((value >= 0).all()),
     "spread_": spread,
     "coef_draws_": numbers("nk", "nLk"),
     "noise_variance_": number,

@@ -145,6 +145,7 @@ class Summary:
     topics: tuple[Topic, ...]
     mapped: float  # share of the differences between topics that the map shows
     expected: float | None  # response of a document of no topic in particular
+    left: tuple[float, float] | None  # range of the responses, if an effect lies beyond it
     decimals: int  # that a response is shown with
     examples: tuple[Example, ...]
     fit: Fit | None

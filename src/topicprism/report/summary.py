@@ -9,6 +9,7 @@ import numpy as np
 
 from topicprism._typing import Array, Ints, WordTopic
 from topicprism._typing import Topic as PerTopic
+from topicprism.effects import range_left
 from topicprism.inference import Propagation
 from topicprism.report.documents import Seen, examples, fit_of, look
 from topicprism.report.facts import Choice, Numbers, Reason, Summary, Topic, Trial, Word
@@ -67,6 +68,7 @@ def summarise(
         topics=_topics(what, share, places),
         mapped=mapped,
         expected=float(share @ what.model.eta) if what.supervised else None,
+        left=range_left(what.model.eta, what.info) if what.supervised else None,
         decimals=decimals(what.model.eta.tolist()),
         examples=() if seen is None else examples(what, seen),
         fit=None if seen is None else fit_of(seen, held_out),
