@@ -263,9 +263,10 @@ def test_a_fit_of_text_with_more_structure_than_topics_gives_a_page():
     assert_allclose([t.high - t.low for t in s.topics], 2 * 1.959964 * topics.coef_std_)
     assert [t.n_topics for t in s.choice.trials] == [5, 10, 20]
     assert [r.parameter for r in s.choice.reasons] == ["n_topics", "alpha0", "noise_variance"]
-    assert ("Repeated words", "count for less (burstiness 0.750)") in s.about
+    assert ("Repeated words", "count for less (burstiness 0.75)") in s.about
     page = render(s)
     assert "What other numbers would have given" in page
+    assert s.decimals == 2  # as responses of 1 to 5 need, though coefficients are over 100
     low, high = s.left
     assert (low, high) == (min(y), max(y))
     assert f"where a number lies outside {low:g} to {high:g}, the shaded range" in page
@@ -400,6 +401,7 @@ def test_axes_have_round_numbers():
     a = axis([0, 10], pad=0)
     assert (a.x(0), a.x(10), a.y(10)) == ("0.00%", "100.00%", "0.00%")
     assert log_axis([1e-5, 0.3]).ticks == (-5, -4, -3, -2, -1, 0)
+    assert log_axis([0.02, 1 + 1e-9]).ticks == (-2, -1, 0)  # the largest of a spectrum is 1
 
 
 def test_text_is_escaped_and_markup_is_not():

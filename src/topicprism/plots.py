@@ -201,20 +201,13 @@ def plot_selection(fitted: Any, *, ax: Any = None) -> Any:
     ax = _axes((7, 4)) if ax is None else ax
     k, pr2, std = np.array([(t.n_topics, t.pr2, t.pr2_std) for t in trials]).T
     ax.errorbar(k, pr2, std, fmt="o-", color=ABOVE, ms=6, lw=1.4, capsize=3)
-    for t in trials:
-        ax.annotate(
-            f"alpha0 {t.alpha0:g}", (t.n_topics, t.pr2), (8, 0), textcoords="offset points",
-            color=GREY, fontsize="small", va="center",
-            bbox={"fc": "white", "ec": "none", "alpha": 0.8, "pad": 1},
-        )  # fmt: skip
     ax.axvline(selection.n_topics, color=GREY, lw=1, ls=(0, (4, 3)), zorder=0)
     ax.annotate(
         f"chosen: {selection.n_topics}", (selection.n_topics, 1), (0, 3), ha="center", va="bottom",
         xycoords=("data", "axes fraction"), textcoords="offset points", color=GREY,
         fontsize="small",
     )  # fmt: skip
-    ax.set_xticks(k)
-    ax.margins(x=0.12, y=0.15)
+    ax.set_xticks(k, [f"{t.n_topics}\nalpha0 {t.alpha0:g}" for t in trials])
     ax.set(xlabel="number of topics", ylabel="predictive R² on documents held out")
     return _bare(ax)
 

@@ -70,7 +70,7 @@ def _spectrum(c: Choice) -> Html | None:
     chart = frame.draw(join(marks), says, logarithmic=wide)
     explained = (
         f"Eigenvalues of the second moment{', on a logarithmic scale' if wide else ''}; filled: as "
-        f"many as there are topics.{' Below the dashed line one is chance.' if floor else ''}"
+        f"many as there are topics.{' Below the dashed line one may be chance.' if floor else ''}"
     )
     rows = [[str(i + 1), number(v, 4)] for i, v in enumerate(c.spectrum)]
     behind = table("The spectrum", ["Rank", "Eigenvalue"], rows)

@@ -42,7 +42,7 @@ def effects(s: Summary) -> Html:
         tag("th", f"Expected {s.response}", scope="col", class_="number"),
         tag("th", "10\u00a0% more", scope="col", class_="number wide"),
         tag("th", "95\u00a0% interval", scope="col", class_="number wide") if known else None,
-        tag("th", "Share of words", scope="col", class_="number wide"),
+        tag("th", "Share", scope="col", class_="number wide"),
     ]
     by_effect = sorted(s.topics, key=lambda t: -(t.effect or 0.0))
     shown = tag(

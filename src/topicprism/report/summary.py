@@ -69,7 +69,7 @@ def summarise(
         mapped=mapped,
         expected=float(share @ what.model.eta) if what.supervised else None,
         left=range_left(what.model.eta, what.info) if what.supervised else None,
-        decimals=decimals(what.model.eta.tolist()),
+        decimals=max(decimals(what.model.eta.tolist()), _decimals_of_responses(what)),
         examples=() if seen is None else examples(what, seen),
         fit=None if seen is None else fit_of(seen, held_out),
         scores=_scores(what),
@@ -83,6 +83,14 @@ def summarise(
 
 def _title(what: Fitted, response: str) -> str:
     return f"Topics, and what moves {response}" if what.supervised else "Topics of the documents"
+
+
+def _decimals_of_responses(what: Fitted) -> int:
+    """Coefficients may be much larger than any response."""
+    match what.info:
+        case {"response": {"min": float(low), "max": float(high)}}:
+            return decimals([low, high])
+    return 0
 
 
 def _shares(what: Fitted, seen: Seen | None) -> PerTopic:
