@@ -39,7 +39,7 @@ def chosen(choices: dict[str, dict[str, Any]]) -> Iterator[str]:
     for name, choice in choices.items():
         reason = f"  {choice['reason']}" if choice["reason"] else ""
         yield from paragraph(
-            name, f"{choice['value']:<6.4g}{reason}".rstrip(), 19 if reason else 11
+            name, f"{choice['value']:<8.4g}{reason}".rstrip(), 21 if reason else 11
         )
 
 
@@ -89,7 +89,12 @@ def decimals(size: float) -> int:
 
 def scores(facts: dict[str, Any]) -> Iterator[str]:
     if not facts["scores"]:
-        yield "no score: too few documents, or --held-out 0"
+        sketch = facts["n_held_out"] is None
+        yield (
+            "no score: a sketch has no documents to hold out"
+            if sketch
+            else "no score: too few documents, or --held-out 0"
+        )
         return
     yield f"predictive R2 on the {facts['n_held_out']:,} documents held out (1 is perfect)"
     for name, value in facts["scores"].items():
