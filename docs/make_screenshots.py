@@ -1,9 +1,9 @@
-"""Pictures of the report's page, of a synthetic corpus::
+"""Pictures of the report's page and of a plot, of a synthetic corpus::
 
     python docs/make_screenshots.py
 
-writes docs/images/page-light.png, page-dark.png and page-phone.png.  It needs playwright
-(``pip install playwright``) and a Chromium on the PATH.
+writes docs/images/page-light.png, page-dark.png, page-phone.png and effects.png.  It needs
+playwright and matplotlib (``pip install -e '.[dev]'``) and a Chromium on the PATH.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ import shutil
 import tempfile
 from pathlib import Path
 
+import matplotlib
 from playwright.sync_api import Browser, sync_playwright
 from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.linear_model import RidgeCV
@@ -19,7 +20,9 @@ from sklearn.pipeline import make_pipeline
 
 import topicprism
 from topicprism.datasets import make_reviews
+from topicprism.plots import plot_effects
 from topicprism.report import summarise, write_page
+from topicprism.texts import TopicPipeline
 
 IMAGES = Path(__file__).parent / "images"
 N_TRAIN, N_TEST = 8_000, 2_000
@@ -33,11 +36,11 @@ SHOTS = [  # file, width, height, colours, what is at the top
 ]
 
 
-def reviews_page(path: Path) -> None:
+def reviews_page(path: Path) -> TopicPipeline:
     """Learn topics from most reviews, and show how they do on the others."""
     texts, stars, _ = make_reviews(N_TRAIN + N_TEST, random_state=0)
     train, test = slice(N_TRAIN), slice(N_TRAIN, None)
-    pipeline = topicprism.fit(texts[train], stars[train], n_topics=8)
+    pipeline = topicprism.fit(texts[train], stars[train])
     ridge = make_pipeline(TfidfVectorizer(), RidgeCV()).fit(texts[train], stars[train])
     pipeline.info["scores"] = {
         "topicprism": pipeline.score(texts[test], stars[test]),
@@ -47,6 +50,7 @@ def reviews_page(path: Path) -> None:
     title = "What moves the stars of a hotel"
     shown = texts[test], stars[test]
     write_page(summarise(pipeline, *shown, title=title, response="stars", held_out=True), path)
+    return pipeline
 
 
 def take(browser: Browser, page_path: Path, folder: Path) -> None:
@@ -70,10 +74,12 @@ def main() -> None:
     chromium = next(filter(None, map(shutil.which, NAMES)), None)
     with tempfile.TemporaryDirectory() as scratch, sync_playwright() as playwright:
         page = Path(scratch) / "page.html"
-        reviews_page(page)
+        pipeline = reviews_page(page)
         browser = playwright.chromium.launch(executable_path=chromium, args=FLAGS)
         take(browser, page, IMAGES)
         browser.close()
+    matplotlib.use("Agg")
+    plot_effects(pipeline).figure.savefig(IMAGES / "effects.png", dpi=100)
 
 
 if __name__ == "__main__":

@@ -1,11 +1,10 @@
 """Pipelines to make pages of: readable, hostile and large; none of them takes time to fit."""
 
-from types import SimpleNamespace
-
 import numpy as np
 from sklearn.pipeline import Pipeline
 
 from topicprism import Model, SpectralSLDA
+from topicprism.selection import Selection, Trial
 from topicprism.text import FastCountVectorizer
 
 ASPECTS = {
@@ -43,12 +42,13 @@ HARD = (
 )
 
 
-def pipeline(words, mu, eta, alpha=None, **text):
+def pipeline(words, mu, eta, alpha=None, burstiness=0.0, **text):
     """A fitted pipeline with these numbers in it."""
     k = len(eta)
     topics = SpectralSLDA(n_topics=k)
     given = np.full(k, 1 / k) if alpha is None else np.asarray(alpha, float)
-    topics.model_ = Model(given, mu / mu.sum(axis=0), np.asarray(eta, float), 0.4)
+    topics.model_ = Model(given, mu / mu.sum(axis=0), np.asarray(eta, float), 0.4, burstiness)
+    topics.n_features_in_ = len(words)
     return Pipeline([("counts", FastCountVectorizer(vocabulary=words, **text)), ("topics", topics)])
 
 
@@ -69,6 +69,7 @@ def reviews(seed=0, **text):
     mu[words.index("unheard")] = 0.0
     made = pipeline(words, mu, list(ASPECTS.values()), **text)
     made["topics"].coef_std_ = rng.uniform(0.02, 0.3, len(ASPECTS))
+    made["topics"].spread_ = np.array([0.3, 0.7])
     made["topics"].selection_ = selection(len(ASPECTS))
     made.info = {
         "n_documents": 1234,
@@ -87,19 +88,13 @@ def reviews(seed=0, **text):
 
 
 def selection(k):
-    trial = SimpleNamespace
-    return SimpleNamespace(
-        n_topics=k,
-        spectrum=0.1 * 0.5 ** np.arange(12.0),
-        threshold=0.002,
-        trials=(
-            trial(n_topics=2, pr2=0.4, pr2_std=0.03),
-            trial(n_topics=k, pr2=0.6, pr2_std=0.02),
-            trial(n_topics=k, pr2=0.7, pr2_std=0.02),
-            trial(n_topics=9, pr2=0.69, pr2_std=None),
-        ),
-        reasons={"n_topics": f"{k} predicts held-out documents best."},
+    trials = (
+        Trial(2, 3.0, 0.5, 0.4, 0.03),
+        Trial(k, 30.0, 0.2, 0.7, 0.02),
+        Trial(9, 30.0, 0.2, 0.69, 0.02),
     )
+    reasons = {"n_topics": f"{k} predict documents held out best", "alpha0": "as asked"}
+    return Selection(k, 1.0, 0.16, trials, 0.1 * 0.5 ** np.arange(12.0), 0.002, reasons)
 
 
 def documents(made, n, seed=0):

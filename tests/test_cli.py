@@ -10,25 +10,26 @@ import signal
 import subprocess
 import sys
 import time
-from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 import pytest
+from crowds import crowd
 from malformed import MALFORMED
 
 import topicprism
 from topicprism.cli import main
-from topicprism.cli.learning import learn
+from topicprism.cli.learning import PURPOSES
 from topicprism.cli.progress import Progress
 from topicprism.cli.reading import draw
 from topicprism.cli.showing import decimals, fit_lines, topic_table
 from topicprism.datasets import ASPECTS, make_reviews
 from topicprism.files import load
 from topicprism.tables import formats
+from topicprism.texts import assemble
 
 N = 1_200
-TOPICS = ["--topics", "8", "--alpha0", "1.6"]
+TOPICS = ["--n-topics", "8", "--alpha0", "1.6"]
 ROOT = Path(topicprism.__file__).parents[1]
 
 
@@ -62,6 +63,14 @@ def here(home, tmp_path, monkeypatch):
     return tmp_path
 
 
+@pytest.fixture
+def crowded(tmp_path, monkeypatch):
+    """A folder with crowd.csv, in which there is more than some topics."""
+    write_csv(tmp_path / "crowd.csv", *crowd(500))
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
 def run(capsys, *argv):
     """Exit status, standard output, standard error."""
     capsys.readouterr()
@@ -89,7 +98,7 @@ def test_fit_prints_everything_at_80_columns(here, capsys):
     assert "reviews.tprism holds the model; next:" in out
     assert "TF-IDF + ridge" in out
     assert "the mean" in out
-    effects = [float(x) for x in re.findall(r"^ +([\d.]+) +\d+%  \w", out, re.M)]
+    effects = [float(x) for x in re.findall(r"^ +(-?[\d.]+) +(?:[\d.]+ +)?\d+%  \w", out, re.M)]
     assert effects == sorted(effects)
     assert len(effects) == 8
     assert (here / "page.html").read_text().lower().startswith("<!doctype html>")
@@ -180,7 +189,7 @@ def test_nothing_of_the_temporary_folder_is_left(here, tmp_path_factory, monkeyp
     folder = tmp_path_factory.mktemp("temporary")
     monkeypatch.setattr("tempfile.tempdir", str(folder))
     assert main(["fit", "reviews.csv", "-q", *TOPICS]) == 0
-    assert main(["fit", "reviews.csv", "-q", "--topics", "100000"]) == 2
+    assert main(["fit", "reviews.csv", "-q", "--n-topics", "100000"]) == 2
     assert list(folder.iterdir()) == []
 
 
@@ -188,7 +197,7 @@ def test_options_reach_the_estimator_and_the_vectoriser(here):
     (here / "stop.txt").write_text("room\nstaff")
     options = (
         "--method two-stage --noise-variance 0.1 --whitening exact --restarts 20 --iterations 30 "
-        "--seed 3 --jobs 1 --topics 4 --alpha0 2 --min-df 3 --max-df 0.9 --max-words 50 "
+        "--seed 3 --jobs 1 --n-topics 4 --alpha0 2 --min-df 3 --max-df 0.9 --max-words 50 "
         "--stop-words stop.txt --ngrams 2 --keep-case"
     )
     assert main(["fit", "reviews.csv", "-o", "m.tprism", *options.split()]) == 0
@@ -263,11 +272,16 @@ def test_predict_several_files_names_them(here, reviews, capsys):
 
 
 def test_predict_tells_the_deviation_where_the_model_can(here, capsys):
-    status, out, err = run(capsys, "predict", "reviews.tprism", "reviews.csv", "--std")
-    if status == 2:
-        assert "which tells no deviation; drop --std" in err
-    else:
-        assert all(float(r["std"]) > 0 for r in read_predictions(out))
+    status, out, _ = run(capsys, "predict", "reviews.tprism", "reviews.csv", "--std")
+    assert status == 0
+    assert all(float(r["std"]) > 0 for r in read_predictions(out))
+    pipeline = load("reviews.tprism")
+    X, y = pipeline[:-1].transform(["clean room", "rude staff"] * 9), [5, 1] * 9
+    classes = topicprism.MedLDAClassifier(2, burn_in=1, n_kept=1, random_state=0).fit(X, y)
+    topicprism.save(assemble(pipeline[0], classes, {}), "classes.tprism")
+    status, _, err = run(capsys, "predict", "classes.tprism", "reviews.csv", "--std")
+    assert status == 2
+    assert "holds a MedLDAClassifier, which tells no deviation; drop --std" in err
 
 
 def test_topics_prints_as_many_words_as_asked(here, capsys):
@@ -303,47 +317,58 @@ def test_select_shows_what_was_chosen(here, capsys):
     assert json.loads(out)["chosen"]["topics"]["value"] == 8
 
 
-@dataclass(frozen=True)
-class Trial:
-    n_topics: int
-    alpha0: float
-    noise_variance: float
-    pr2: float
-    pr2_std: float
-
-
-@dataclass(frozen=True)
-class Selection:
-    n_topics: int
-    alpha0: float
-    noise_variance: float
-    trials: tuple
-    spectrum: np.ndarray
-    threshold: float
-    reasons: dict
-
-
-def test_select_tells_what_was_tried_and_why(here, capsys, monkeypatch):
-    reasons = {"n_topics": "it predicted documents held out best, within one error, of 2 tried"}
-    trials = (Trial(4, 0.5, 0.1, 0.61, 0.02), Trial(8, 1.6, 0.06, 0.84, 0.01))
-    chosen = Selection(8, 1.6, 0.06, trials, np.arange(30, 0, -1.0), 22.5, reasons)
-
-    def learnt(topics, counted, progress):
-        topics = learn(topics, counted, progress)
-        topics.selection_ = chosen
-        return topics
-
-    monkeypatch.setattr("topicprism.cli.fitting.learn", learnt)
+def test_select_tells_what_was_tried_and_why(crowded, capsys):
     pytest.importorskip("matplotlib")
-    _, out, _ = run(capsys, "select", "reviews.csv", *TOPICS, "--plot", "p.svg")
-    assert "  8 are above 22.5, what chance would give" in out
-    assert re.search(r"^  4 topics, alpha0 0.5 +\+- 0.020 +0.61  #+$", out, re.M)
-    assert re.search(r"^\* 8 topics, alpha0 1.6 +\+- 0.010 +0.84  #+$", out, re.M)
-    assert re.search(r"^topics +8 +it predicted documents held out best", out, re.M)
+    status, out, _ = run(capsys, "select", "crowd.csv", "--plot", "p.svg")
+    assert status == 0
     assert max(map(len, out.splitlines())) <= 80
-    assert "<svg" in (here / "p.svg").read_text()
-    _, out, _ = run(capsys, "select", "reviews.csv", "--json", *TOPICS)
-    assert [t["pr2"] for t in json.loads(out)["trials"]] == [0.61, 0.84]
+    assert re.search(r"^  \.\.\. and 12 more\n  32 are clear; below 0\.0\d+ an", out, re.M)
+    tried = re.findall(
+        r"^([* ]) +(\d+) topics, alpha0 3?[30] +\+- 0\.\d{3} +0\.\d+  #+$", out, re.M
+    )
+    assert [k for _, k in tried] == ["5", "10", "20"]
+    (chosen,) = [k for mark, k in tried if mark == "*"]
+    assert re.search(rf"^topics +{chosen} +the words show 32 or more directions; of", out, re.M)
+    assert "<svg" in Path("p.svg").read_text()
+    _, out, _ = run(capsys, "select", "crowd.csv", "--json")
+    facts = json.loads(out)
+    assert [t["n_topics"] for t in facts["trials"]] == [5, 10, 20]
+    assert all(t["pr2_std"] > 0 for t in facts["trials"])
+    assert facts["chosen"]["topics"]["value"] == int(chosen)
+
+
+def test_crowded_text_walks_the_whole_path(crowded, capsys):
+    """Fit, topics, predictions with deviations, page; and from a sketch."""
+    status, out, err = run(capsys, "fit", "crowd.csv", "--report", "p.html")
+    assert (status, err) == (0, "")
+    assert max(map(len, out.splitlines())) <= 80
+    rows = re.findall(r"^ +(-?[\d.]+) +([\d.]+) +(?:\d+|<1)%  \w", out, re.M)
+    fitted = load("crowd.tprism")
+    assert len(rows) == fitted.model.n_topics
+    np.testing.assert_allclose([float(std) for _, std in rows], fitted.topics.coef_std_, atol=0.51)
+    assert "no text is all of one topic: a number beyond" in out
+    assert "no text is all of one topic" in run(capsys, "topics", "crowd.tprism")[1]
+    status, out, _ = run(capsys, "predict", "crowd.tprism", "crowd.csv", "--std")
+    y_hat, std = fitted.predict(crowd(500)[0], return_std=True)
+    got = read_predictions(out)
+    np.testing.assert_allclose([float(r["prediction"]) for r in got], y_hat, rtol=1e-5)
+    np.testing.assert_allclose([float(r["std"]) for r in got], std, rtol=1e-5)
+    assert run(capsys, "sketch", "crowd.csv", "-o", "c.tpsketch")[0] == 0
+    status, out, _ = run(capsys, "fit", "c.tpsketch", "-o", "c.tprism")
+    assert status == 0
+    assert re.search(r"^topics +5 +the words show \d+ or more directions; a", out, re.M)
+    assert "no score: a sketch has no documents to hold out" in out
+
+
+def test_auto_is_what_is_chosen_when_nothing_is_said(here, capsys):
+    options = ["--n-topics", "auto", "--alpha0", "auto", "--noise-variance", "auto"]
+    asked, said = (
+        json.loads(run(capsys, "fit", "reviews.csv", "-o", "m.tprism", "--json", *given)[1])
+        for given in (options, [])
+    )
+    assert asked["chosen"] == said["chosen"]
+    assert load("m.tprism").topics.n_topics == "auto"
+    assert "spectrum of the words ends there" in said["chosen"]["topics"]["reason"]
 
 
 def test_select_draws(here, capsys):
@@ -451,11 +476,15 @@ MISTAKES = {
         ["fit", "t.csv", "--target", "stars"],
         "none of .* terms is in 5 to 1 of 2|min_df=5 keeps terms of 5 documents or more",
     ),
-    "zero topics": (["fit", "t.csv", "--topics", "0"], "'0' is not a whole number from 1 up"),
-    "topics in words": (["fit", "t.csv", "--topics", "ten"], "'ten' is not a whole number from 1"),
-    "bad alpha0": (["fit", "reviews.csv", "--topics", "3", "--alpha0", "-1"], "alpha0=-1"),
+    "zero topics": (["fit", "t.csv", "--n-topics", "0"], "'0' is not a whole number .*, nor auto"),
+    "alpha0 in words": (["fit", "t.csv", "--alpha0", "one"], "'one' is not a number, nor auto"),
+    "topics in words": (
+        ["fit", "t.csv", "--n-topics", "ten"],
+        "'ten' is not a whole number from 1",
+    ),
+    "bad alpha0": (["fit", "reviews.csv", "--n-topics", "3", "--alpha0", "-1"], "alpha0=-1"),
     "bad noise": (
-        ["fit", "reviews.csv", "--topics", "3", "--noise-variance", "-1"],
+        ["fit", "reviews.csv", "--n-topics", "3", "--noise-variance", "-1"],
         "noise_variance=-1.0, but expected a number from 0 up",
     ),
     "bad seed": (["fit", "t.csv", "--seed", "-1"], "expected one argument|'-1' is not a whole"),
@@ -470,7 +499,10 @@ MISTAKES = {
     "bad ending": (["fit", "t.csv", "-o", "m.pkl"], "'m.pkl' should end in .tprism; try m.tprism"),
     "no output folder": (["fit", "t.csv", "-o", "x/m.tprism"], "there is no folder x to write"),
     "page over table": (["fit", "t.csv", "--report", "t.csv"], "t.csv is to be read and written"),
-    "too many topics": (["fit", "reviews.csv", "--topics", "5000"], "n_topics=5000, but there are"),
+    "too many topics": (
+        ["fit", "reviews.csv", "--n-topics", "5000"],
+        "n_topics=5000, but there are",
+    ),
     "empty input": (["fit", "-"], "standard input is empty"),
     "table as model": (["predict", "t.csv", "t.csv"], "t.csv cannot be read: .*topicprism file"),
     "no model": (["topics", "none.tprism"], "there is no file none.tprism; check the name"),
@@ -572,9 +604,23 @@ def test_progress_on_a_terminal_says_what_is_being_done(here, monkeypatch, capsy
     shown = screen.getvalue()
     for stage in ("reading", "pass one: words", "pass two: counts", "learning", "scoring"):
         assert stage in shown
+    for purpose in ("pass 1: counting words", "pass 2: looking for directions", "taking moments"):
+        assert purpose in shown
     assert "[########################] 100%" in shown
     assert max(len(part) for part in shown.split("\r")) <= 79
     assert shown.split("\r")[-1].strip() == ""  # the line is clear at the end
+
+
+def test_progress_of_crowded_text_tells_trials_from_the_rest(crowded, monkeypatch, capsys):
+    screen = Terminal()
+    monkeypatch.setattr(sys, "stderr", screen)
+    monkeypatch.setattr("topicprism.cli.progress.OFTEN", 0)
+    assert main(["fit", "crowd.csv"]) == 0
+    passes = re.findall(r"pass (\d+): ([a-z ,]+)", screen.getvalue())
+    said = {what.strip() for _, what in passes}
+    assert set(PURPOSES.values()) <= said
+    tried = {f"a trial, {what}" for what in PURPOSES.values()}
+    assert said - set(PURPOSES.values()) == tried - {"a trial, asking how sure that is"}
 
 
 def test_no_progress_without_a_terminal_or_when_quiet():
@@ -713,6 +759,8 @@ def test_effects_have_their_deviations_where_known():
     topic = {"coefficient": 1.234, "std": 0.056, "share": 0.5, "words": ["room"] * 30}
     other = topic | {"coefficient": 4.0}
     lines = list(topic_table([topic, other], "a very long name", lines=1))
+    sure = [t | {"std": 0.0012} for t in (topic, other)]
+    assert "1.234  0.001" in "\n".join(topic_table(sure, "stars", lines=1))
     assert lines[0] == "a very lo     +-  share  words"
     assert lines[1].startswith("     1.23   0.06    50%  room room")
     assert max(map(len, lines)) <= 80
@@ -726,10 +774,11 @@ def test_reasons_are_wrapped_beside_what_was_chosen():
         "n_words": 12,
         "scores": {},
         "target": "stars",
+        "range_left": None,
         "chosen": {"topics": {"value": 8, "reason": "of the numbers tried it was " * 5}},
         "topics": [{"coefficient": 1.0, "std": None, "share": 1.0, "words": ["room"]}],
     }
     lines = list(fit_lines(facts))
     assert max(map(len, lines)) <= 80
-    assert any(line.startswith("topics     8       of the numbers") for line in lines)
-    assert any(line.startswith(" " * 19 + "it was") or line.startswith(" " * 19) for line in lines)
+    assert any(line.startswith("topics     8         of the numbers") for line in lines)
+    assert any(line.startswith(" " * 21) for line in lines)

@@ -6,12 +6,13 @@
 import json
 import os
 import pickle
-from dataclasses import dataclass, fields
+from dataclasses import fields, is_dataclass, replace
 from hashlib import blake2b
 from pathlib import Path
 
 import numpy as np
 import pytest
+from crowds import crowd
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
@@ -28,7 +29,6 @@ from topicprism import (
     HybridSLDA,
     MedLDA,
     MedLDAClassifier,
-    Model,
     SpectralLDA,
     SpectralSLDA,
     TopicPipeline,
@@ -37,7 +37,7 @@ from topicprism import (
     save,
     sketch,
 )
-from topicprism.files import TextSketch, from_bytes, to_bytes, values
+from topicprism.files import TextSketch, from_bytes, to_bytes
 from topicprism.files.container import (
     ALIGNMENT,
     DIGEST,
@@ -48,12 +48,14 @@ from topicprism.files.container import (
     unpack,
 )
 from topicprism.files.fitted import CLASSES, DERIVED, RULES
+from topicprism.selection import Trial
 from topicprism.sketching import Basis, Sketch
 from topicprism.text import FastCountVectorizer
 
 GOLDEN = Path(__file__).parent / "golden"
 TEXTS, STARS = small_texts(120)
 LABELS = np.array(["bad", "middling", "good"])[np.digitize(STARS, [2, 4])]
+CROWD, PRAISE = crowd(300)
 NEW = ["a friendly smile at breakfast", "the carpet: dirty, with mould", "", "bus bus bus walk"]
 SHORT = {"burn_in": 4, "n_kept": 3, "random_state": 0}
 ESTIMATORS = {
@@ -81,6 +83,16 @@ def fitted():
     return {name: fit(name) for name in ESTIMATORS}
 
 
+def fit_crowd():
+    """With burstiness, standard errors and trials, as most text has them."""
+    return topicprism.fit(CROWD, PRAISE, n_jobs=1)
+
+
+@pytest.fixture(scope="module")
+def crowded():
+    return fit_crowd()
+
+
 def text_sketch(texts=TEXTS, y=STARS):
     counts = FastCountVectorizer(stop_words=["bus"], ngram_range=(1, 2), max_features=30)
     corpus = Corpus(counts.fit_transform(texts), y)
@@ -99,9 +111,12 @@ def same(a, b):
     if isinstance(a, np.ndarray):
         equal = a.dtype.kind == b.dtype.kind and a.shape == b.shape and a.tolist() == b.tolist()
         both_nan = a.dtype.kind == "f" and np.array_equal(a, b, equal_nan=True)
-        return (equal or both_nan) and a.flags.f_contiguous == b.flags.f_contiguous
-    if isinstance(a, Model):
+        alike = a.ndim < 2 or a.flags.f_contiguous == b.flags.f_contiguous
+        return (equal or both_nan) and alike
+    if is_dataclass(a):
         return all(same(getattr(a, f.name), getattr(b, f.name)) for f in fields(a))
+    if isinstance(a, tuple):
+        return len(a) == len(b) and all(same(x, y) for x, y in zip(a, b, strict=True))
     return type(a) is type(b) and a == b
 
 
@@ -244,47 +259,44 @@ def test_info_is_kept_as_json_holds_it(fitted):
     assert after == {"a": [1, 2.5], "nan": None, "$": [None, True, "\ud800"], "n": 3}
 
 
-@dataclass(frozen=True)
-class Trial:
-    n_topics: int
-    alpha0: float
-    noise_variance: float | None
-    pr2: float
-    pr2_std: float
-
-
-@dataclass(frozen=True)
-class Selection:
-    n_topics: int
-    alpha0: float
-    noise_variance: float
-    trials: tuple[Trial, ...]
-    spectrum: np.ndarray
-    threshold: float
-    reasons: dict[str, str]
-
-
 def with_selection(pipeline, **changes):
     topics = pickle.loads(pickle.dumps(pipeline.topics))
-    trials = (Trial(2, 1.0, None, 0.5, 0.1), Trial(3, 1.0, 0.1, float("nan"), 0.1))
-    facts = {"n_topics": 3, "alpha0": 1.0, "noise_variance": 0.1, "trials": trials}
-    facts |= {"spectrum": np.arange(3.0), "threshold": 0.5, "reasons": {"n_topics": "so"}}
-    topics.selection_ = Selection(**facts | changes)
-    topics.coef_std_ = np.full(3, 0.1)
+    topics.selection_ = replace(topics.selection_, **changes)
     return topics
 
 
-def test_how_the_topics_were_chosen_comes_back(fitted, monkeypatch):
-    for record in (Selection, Trial):
-        monkeypatch.setitem(values.RECORDS, record.__name__, record)
-    before = with_selection(fitted["SpectralSLDA"])
+def test_how_the_topics_were_chosen_comes_back(crowded):
+    before = crowded.topics
     after = from_bytes(to_bytes(before))
-    assert repr(after.selection_) == repr(before.selection_)
-    assert_array_equal(after.coef_std_, before.coef_std_)
-    bad = {"spectrum": np.array([np.nan])}, {"trials": ()[:0] or [1]}, {"reasons": {"a": 1}}
-    for change in (*bad, {"threshold": "low"}, {"trials": ({"n_topics": "3"},)}):
-        with pytest.raises(FileError, match="its SpectralSLDA has 'selection_'"):
-            to_bytes(with_selection(fitted["SpectralSLDA"], **change))
+    assert [t.n_topics for t in before.selection_.trials] == [5, 10]
+    assert same(after.selection_, before.selection_)
+    assert same(after.coef_std_, before.coef_std_)
+    assert same(after.spread_, before.spread_)
+    assert after.model_.burstiness == 0.75
+    one, two = (t.predict(crowded[0].transform(CROWD), return_std=True) for t in (before, after))
+    assert_array_equal(one, two)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"spectrum": np.array([np.nan])},
+        {"trials": [Trial(3, 1.0, 0.1, 0.5, 0.1)]},
+        {"trials": (1,)},
+        {"trials": (Trial("3", 1.0, 0.1, 0.5, 0.1),)},
+        {"trials": (Trial(3, 1.0, 0.1, float("nan"), 0.1),)},
+        {"trials": (Trial(3, 1.0, 0.1, 0.5, -0.1),)},
+        {"reasons": {"n_topics": 1}},
+        {"reasons": {"__class__": "so"}},
+        {"reasons": []},
+        {"threshold": "low"},
+        {"alpha0": None},
+        {"n_topics": 2.5},
+    ],
+)
+def test_a_choice_that_cannot_be_is_refused(crowded, change):
+    with pytest.raises(FileError, match="its SpectralSLDA has 'selection_'"):
+        to_bytes(with_selection(crowded, **change))
 
 
 # --- sketches -------------------------------------------------------------------------
@@ -575,6 +587,11 @@ TOPICS = ("topics", "fitted")
         (change_array(coef, set_first(np.nan)), "its SpectralSLDA has 'coef_'"),
         (change_array(coef, lambda a: a[None]), "coefficients for another number of classes"),
         (change_array(coef, lambda a: a.astype("i8")), "its SpectralSLDA has 'coef_'"),
+        (put("topics", "model", "$record", 5, -0.1), "wrong shape or numbers"),
+        (put("topics", "model", "$record", 5, 1.5), "wrong shape or numbers"),
+        (put("topics", "model", "$record", 5, {"$float": "nan"}), "wrong shape or numbers"),
+        (change_array(lambda b: b["topics"]["fitted"]["spread_"], lambda a: -a), "'spread_'"),
+        (change_array(lambda b: b["topics"]["fitted"]["spread_"], lambda a: a[:1]), "'spread_'"),
         (put("topics", "class", "Popen"), "it has an estimator 'Popen'"),
         (put("topics", "class", "SpectralLDA"), "SpectralLDA has a parameter 'method'"),
         (put("topics", "class", "GibbsSLDA"), "its GibbsSLDA has no features_"),
@@ -828,25 +845,27 @@ def test_golden_files_keep_loading_and_saying_the_same(record):
     assert list(thing.words) == expected["words"]
     assert thing.info == expected["info"]
     # what remains are the last bits of other machines' arithmetic
-    assert_allclose(thing.transform(NEW), expected["transform"], rtol=1e-9)
+    new = NEW + CROWD[:3]
+    assert_allclose(thing.transform(new), expected["transform"], rtol=1e-9)
     if isinstance(expected["predict"][0], str):
-        assert list(thing.predict(NEW)) == expected["predict"]
+        assert list(thing.predict(new)) == expected["predict"]
     else:
-        assert_allclose(thing.predict(NEW), expected["predict"], rtol=1e-9)
+        assert_allclose(thing.predict(new), expected["predict"], rtol=1e-9)
 
 
 def write_golden(folder=GOLDEN):
     folder.mkdir(exist_ok=True)
-    for name in ("SpectralSLDA", "GibbsSLDA", "MedLDAClassifier"):
-        pipeline, file = fit(name), f"format-1-{name.lower()}.tprism"
+    made = {name: fit(name) for name in ("SpectralSLDA", "GibbsSLDA", "MedLDAClassifier")}
+    for name, pipeline in (made | {"crowded": fit_crowd()}).items():
+        file = f"format-1-{name.lower()}.tprism"
         save(pipeline, folder / file)
         facts = {
             "file": file,
-            "estimator": name,
+            "estimator": type(pipeline.topics).__name__,
             "words": list(pipeline.words),
             "info": pipeline.info,
-            "transform": pipeline.transform(NEW).tolist(),
-            "predict": pipeline.predict(NEW).tolist(),
+            "transform": pipeline.transform(NEW + CROWD[:3]).tolist(),
+            "predict": pipeline.predict(NEW + CROWD[:3]).tolist(),
         }
         (folder / file).with_suffix(".json").write_text(json.dumps(facts, indent=1) + "\n")
     made, file = text_sketch(), "format-1-sketch.tpsketch"
@@ -861,7 +880,7 @@ def write_golden(folder=GOLDEN):
 
 
 def test_there_are_golden_files():
-    assert len(list(GOLDEN.glob("*.json"))) >= 4
+    assert len(list(GOLDEN.glob("*.json"))) >= 5
 
 
 if __name__ == "__main__":

@@ -10,11 +10,13 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from crowds import crowd
 from numpy.testing import assert_allclose
 from pages import HOSTILE, documents, hostile, nasty_texts, pipeline, reviews
 from sklearn.feature_extraction.text import CountVectorizer
 
-from topicprism.inference import Propagation, infer
+import topicprism
+from topicprism.inference import Propagation, infer, posterior
 from topicprism.report import summarise, write_page
 from topicprism.report.colouring import Colouring
 from topicprism.report.fitted import fitted
@@ -118,15 +120,16 @@ def test_every_section_is_there(visit):
 def test_the_box_answers_as_python_does(visit, made):
     page = visit()
     texts = nasty_texts(made, 150) + documents(made, 50, seed=3)[0]
-    got = read(page, texts, "return [r.h, r.y, r.counts, r.found.map(t => t.token)]")
+    got = read(page, texts, "return [r.h, r.y, r.counts, r.found.map(t => t.token), r.std]")
     model = made["topics"].model_
     X = made["counts"].transform(texts)
     h = infer(model, X)
     analyse = CountVectorizer(stop_words=["the"]).build_analyzer()
-    assert [tokens for *_, tokens in got] == [analyse(text) for text in texts]
-    assert [c for _, _, c, _ in got] == rows(X)
+    assert [g[3] for g in got] == [analyse(text) for text in texts]
+    assert [g[2] for g in got] == rows(X)
     assert_allclose([g[0] for g in got], h, atol=1e-6)  # the same arithmetic in the same order
     assert_allclose([g[1] for g in got], h @ model.eta, atol=1e-6)
+    assert_allclose([g[4] for g in got], made.predict(texts, return_std=True)[1], atol=1e-6)
     assert np.abs(np.diff(h @ model.eta)).max() > 0.5  # or all answers are alike
 
 
@@ -138,25 +141,48 @@ def rows(X):
 
 @pytest.mark.parametrize("features", ["mixture", "assignments"])
 @pytest.mark.parametrize("how", [Propagation(), Propagation(max_sweeps=23, tolerance=0)])
-def test_the_box_answers_as_python_does_for_any_model(visit, tmp_path, features, how):
+@pytest.mark.parametrize(("alpha0", "burstiness"), [(3.6, 0.0), (0.5, 0.75), (100.0, 0.75)])
+def test_the_box_answers_as_python_does_for_any_model(
+    visit, tmp_path, features, how, alpha0, burstiness
+):
     """Peaked topics, small and large priors, short documents and some that converge slowly."""
     rng = np.random.default_rng(0)
     words = [f"w{i}" for i in range(300)]
     mu = rng.dirichlet(np.full(300, 0.05), 12).T
     mu[mu < 1e-4] = 0.0
-    made = pipeline(words, mu, 1e3 * rng.standard_normal(12), rng.gamma(0.3, size=12) + 1e-3)
+    alpha = rng.gamma(0.3, size=12) + 1e-3
+    made = pipeline(
+        words, mu, 1e3 * rng.standard_normal(12), alpha * alpha0 / alpha.sum(), burstiness
+    )
     made["topics"].features_ = features
+    made["topics"].spread_ = np.array([0.2, 0.8])
     facts = summarise(made)
     stopped = replace(facts.numbers, max_sweeps=how.max_sweeps, tolerance=how.tolerance)
     write_page(replace(facts, numbers=stopped), tmp_path / "page.html")
     page = visit(path=tmp_path / "page.html")
     lengths = [*rng.integers(1, 600, 80), 5000, 20_000]
-    texts = [" ".join(rng.choice(words, n)) for n in lengths]
-    got = read(page, texts, "return [r.h, r.y]")
+    texts = ["", *(" ".join(rng.choice(words, n)) for n in lengths)]
+    got = read(page, texts, "return [r.h, r.y, r.std]")
     X = made["counts"].transform(texts)
-    h = infer(made["topics"].model_, X, how)
-    assert_allclose([g[0] for g in got], h, atol=1e-6)
-    assert_allclose([g[1] for g in got], fitted(made).predict(X, h), rtol=1e-6, atol=1e-6)
+    known = posterior(made["topics"].model_, X, how)
+    assert_allclose([g[0] for g in got], known.h, atol=1e-6)
+    assert_allclose([g[1] for g in got], fitted(made).predict(X, known.h), rtol=1e-6, atol=1e-6)
+    variance = known.variance(made["topics"].model_.eta)
+    if features == "assignments":
+        m = np.maximum(X.sum(axis=1), 1)
+        variance = variance * ((alpha0 + m) / m) ** 2
+    assert_allclose([g[2] for g in got], np.sqrt(0.2 + 0.8 * variance), rtol=1e-6)
+
+
+def test_the_box_answers_as_a_fit_of_crowded_text_does(visit, tmp_path):
+    texts, y = crowd(400)
+    made = topicprism.fit(texts[:300], y[:300], n_jobs=1)
+    write_page(summarise(made), tmp_path / "page.html")
+    got = read(visit(path=tmp_path / "page.html"), texts[300:], "return [r.y, r.std]")
+    y_hat, std = made.predict(texts[300:], return_std=True)
+    assert made.model.burstiness > 0
+    assert_allclose([g[0] for g in got], y_hat, atol=1e-6)
+    assert_allclose([g[1] for g in got], std, atol=1e-6)
 
 
 @pytest.mark.parametrize("lowercase", [True, False])
@@ -215,7 +241,9 @@ def test_typing_a_document_shows_topics_response_and_colours(visit, made):
     page.wait_for_selector("#prediction strong")
     h = infer(made["topics"].model_, made["counts"].transform([text]))[0]
     shown = page.locator("#prediction strong").inner_text()
-    assert shown == f"{h @ made['topics'].model_.eta:.2f}"
+    y_hat, std = made.predict([text], return_std=True)
+    assert shown == f"{y_hat[0]:.2f}"
+    assert page.locator("#prediction").inner_text().endswith(f"give or take {std[0]:.2f}")
     assert "2 of them unknown" in page.locator("#answer").inner_text()
     assert page.locator("#read").inner_text() == text
     what = fitted(made)

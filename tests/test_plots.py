@@ -3,12 +3,12 @@
 import pickle
 import subprocess
 import sys
-from dataclasses import dataclass
 from html.parser import HTMLParser
 
 import matplotlib
 import numpy as np
 import pytest
+from crowds import crowd
 from numpy.testing import assert_allclose
 from sklearn import config_context
 from sklearn.base import clone
@@ -27,6 +27,7 @@ from topicprism.plots import (
     plot_topics,
     to_pyldavis,
 )
+from topicprism.selection import Selection, Trial
 from topicprism.text import FastCountVectorizer
 from topicprism.words import top_words
 
@@ -64,21 +65,8 @@ def drawn(figure):
     return figure
 
 
-@dataclass(frozen=True)
-class Trial:
-    n_topics: int
-    alpha0: float
-    noise_variance: float
-    pr2: float
-    pr2_std: float
-
-
-@dataclass(frozen=True)
-class Selection:
-    n_topics: int
-    trials: tuple[Trial, ...]
-    spectrum: np.ndarray
-    threshold: float
+def choice(n_topics=3, trials=(), spectrum=(1.0, 0.5), threshold=0.1):
+    return Selection(n_topics, 1.0, 0.1, tuple(trials), np.array(spectrum), threshold, {})
 
 
 # --- what there is to show ------------------------------------------------------------
@@ -101,6 +89,9 @@ def test_intervals_come_from_standard_errors_or_draws(topics):
 def test_draws_of_another_coefficient_are_no_interval():
     X = FastCountVectorizer().fit_transform(TEXTS)
     refit = HybridSLDA(3, burn_in=5, n_kept=25, random_state=0).fit(X, STARS)
+    low, high = effects(refit).interval
+    assert_allclose((high - low) / 2, 1.959964 * refit.coef_std_)
+    del refit.coef_std_
     assert effects(refit).interval is None
 
 
@@ -166,7 +157,7 @@ def test_topics_get_a_panel_each(pipeline):
 
 
 def test_plots_go_where_they_are_told(pipeline, topics):
-    topics.selection_ = Selection(3, (Trial(3, 1.0, 0.1, 0.5, 0.1),), np.ones(3), 0.5)
+    topics.selection_ = choice(3, [Trial(3, 1.0, 0.1, 0.5, 0.1)])
     figure, axes = plt.subplots(1, 3)
     assert plot_effects(pipeline, ax=axes[0]) is axes[0]
     assert plot_spectrum(pipeline, ax=axes[1]) is axes[1]
@@ -196,32 +187,43 @@ def test_a_dollar_is_a_dollar(topics):
 
 
 def test_spectrum_shows_what_was_used_and_where_chance_begins(pipeline, topics):
+    values = topics.selection_.spectrum
     ax = plot_spectrum(pipeline)
-    assert_allclose(ax.lines[0].get_ydata(), pipeline.topics.spectrum_)
-    values = 0.5 ** np.arange(12)
-    topics.selection_ = Selection(3, (), values, 0.01)
-    ax = plot_spectrum(topics)
     assert_allclose(ax.lines[0].get_ydata(), values[:3])
-    assert_allclose(ax.lines[1].get_ydata(), values[3:])
-    assert_allclose(ax.lines[2].get_ydata(), 0.01)
+    assert_allclose(ax.lines[1].get_ydata(), values[3:][values[3:] > 0])
+    assert_allclose(ax.lines[2].get_ydata(), topics.selection_.threshold)
     assert ax.get_yscale() == "log"
-    topics.selection_ = Selection(3, (), values - 0.1, 0.01)
-    assert plot_spectrum(topics).get_yscale() == "linear"
+    labels = [text.get_text() for text in ax.get_legend().get_texts()]
+    assert labels == ["as many as topics", "others", "below this, maybe chance"]
 
 
 def test_selection_shows_each_trial_and_the_choice(topics):
-    trials = [Trial(k, a, 0.1, 0.5 - a / k, 0.01 * a) for a in (1.0, 2.0) for k in (4, 2, 8)]
-    trials.append(Trial(9, 1.0, 0.1, float("nan"), 0.0))
-    topics.selection_ = Selection(8, tuple(trials), np.ones(3), 0.1)
+    trials = [Trial(k, a, 0.1, 0.5 - 1 / k, 0.01 * a) for k, a in ((2, 1.0), (4, 2.0), (8, 2.0))]
+    topics.selection_ = choice(8, trials)
     ax = plot_selection(topics)
     drawn(ax.figure)
-    first, second = (box.lines[0] for box in ax.containers)
-    assert_allclose(np.round(first.get_xdata()), [2, 4, 8])
-    assert_allclose(first.get_ydata(), [0, 0.25, 0.375])
-    assert_allclose(second.get_ydata(), [-0.5, 0, 0.25])
-    texts = [text.get_text() for text in ax.get_legend().get_texts()]
-    assert texts == ["alpha0 = 1", "alpha0 = 2"]
+    (box,) = ax.containers
+    assert_allclose(box.lines[0].get_xdata(), [2, 4, 8])
+    assert_allclose(box.lines[0].get_ydata(), [0, 0.25, 0.375])
+    ends = np.array(box.lines[2][0].get_segments())[:, :, 1]
+    assert_allclose(ends[:, 1] - ends[:, 0], [0.02, 0.04, 0.04])
     assert "chosen: 8" in [text.get_text() for text in ax.texts]
+    ticks = [tick.get_text() for tick in ax.get_xticklabels()]
+    assert ticks == ["2\nalpha0 1", "4\nalpha0 2", "8\nalpha0 2"]
+
+
+def test_a_fit_of_crowded_text_is_drawn():
+    fitted = topicprism.fit(*crowd(400), n_jobs=1)
+    for plot in (plot_effects, plot_spectrum, plot_selection):
+        drawn(plot(fitted).figure)
+    drawn(plot_topics(fitted))
+    assert "&plusmn;" in fitted._repr_html_()
+    low, high = effects(fitted.topics).interval
+    assert (low < high).all()
+    band = plot_effects(fitted).patches[0]
+    ends = band.get_x(), band.get_x() + band.get_width()
+    assert_allclose(ends, [fitted.info["response"][end] for end in ("min", "max")])
+    assert len(plot_effects(fitted.topics, fitted.words).patches) == 0  # nobody knows
 
 
 def test_topics_without_a_response_are_drawn_by_share():
@@ -236,7 +238,10 @@ def test_topics_without_a_response_are_drawn_by_share():
     [
         (lambda p: plot_effects(p["lda"]), "got a SpectralLDA, which has no coefficients, but"),
         (lambda p: plot_spectrum(p["gibbs"]), "got a GibbsSLDA, which has no spectrum, but"),
-        (lambda p: plot_selection(p["lda"]), "whose number of topics was given, but expected one"),
+        (
+            lambda p: plot_selection(p["lda"]),
+            "got a SpectralLDA that tried no numbers of topics",
+        ),
         (lambda p: plot_effects(p["ridge"]), "got a Ridge, but expected a fitted estimator of"),
         (lambda p: plot_effects(p["gibbs"], ["a"]), r"words of shape \(1,\), but the model was"),
         (lambda p: to_pyldavis(p["pipeline"], ["", "?"]), "none of 2 documents has a word of the"),

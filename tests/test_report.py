@@ -7,6 +7,7 @@ from itertools import combinations, pairwise
 
 import numpy as np
 import pytest
+from crowds import crowd
 from numpy.testing import assert_allclose
 from pages import HOSTILE, documents, hostile, nasty_texts, pipeline, reviews
 from scipy.spatial.distance import jensenshannon
@@ -97,14 +98,22 @@ def test_a_summary_is_frozen_and_survives_json(summary):
     assert json.loads(summarise(hostile()).to_json())["numbers"]["words"][12] == "half \ud83d"
 
 
-def test_the_choice_keeps_the_best_trial_of_each_size(summary):
-    assert [(t.n_topics, t.pr2, t.pr2_std) for t in summary.choice.trials] == [
-        (2, 0.4, 0.03),
-        (5, 0.7, 0.02),
-        (9, 0.69, None),
+def test_the_choice_is_that_of_the_estimator(made, summary):
+    chosen = made["topics"].selection_
+    got = [(t.n_topics, t.alpha0, t.pr2, t.pr2_std) for t in summary.choice.trials]
+    assert got == [(t.n_topics, t.alpha0, t.pr2, t.pr2_std) for t in chosen.trials]
+    assert summary.choice.threshold == chosen.threshold == 0.002
+    assert_allclose(summary.choice.spectrum, chosen.spectrum)
+    assert [(r.parameter, r.value) for r in summary.choice.reasons] == [
+        ("n_topics", 5.0),
+        ("alpha0", 1.0),
     ]
-    assert summary.choice.threshold == 0.002
-    assert summary.choice.reasons == (("n_topics", "5 predicts held-out documents best."),)
+    page = render(summary)
+    assert summary.left is None
+    assert 'class="observed"' not in page
+    assert "<li><strong>5 topics</strong>: 5 predict documents held out best.</li>" in page
+    assert "<li><strong>α₀ = 1.00</strong>: as asked.</li>" in page
+    assert render(summarise(made)).count('class="whisker"') == 3  # one for each trial
 
 
 def test_examples_are_the_documents_most_of_a_topic(made, corpus, summary):
@@ -242,6 +251,28 @@ def test_a_fit_of_texts_gives_a_page():
     assert "How well it predicts" in render(s)
 
 
+def test_a_fit_of_text_with_more_structure_than_topics_gives_a_page():
+    """With burstiness, standard errors, trials and a spread that is not the noise alone."""
+    texts, y = crowd(400)
+    made = topicprism.fit(texts, y, n_jobs=1)
+    s = summarise(made, texts, y)
+    topics = made.topics
+    assert s.numbers.burstiness == made.model.burstiness == 0.75
+    assert s.numbers.spread == tuple(topics.spread_)
+    assert_allclose([p for _, p in s.fit.points], made.predict(texts))
+    assert_allclose([t.high - t.low for t in s.topics], 2 * 1.959964 * topics.coef_std_)
+    assert [t.n_topics for t in s.choice.trials] == [5, 10, 20]
+    assert [r.parameter for r in s.choice.reasons] == ["n_topics", "alpha0", "noise_variance"]
+    assert ("Repeated words", "count for less (burstiness 0.75)") in s.about
+    page = render(s)
+    assert "What other numbers would have given" in page
+    assert s.decimals == 2  # as responses of 1 to 5 need, though coefficients are over 100
+    low, high = s.left
+    assert (low, high) == (min(y), max(y))
+    assert f"where a number lies outside {low:g} to {high:g}, the shaded range" in page
+    assert page.count('class="observed"') == len(s.topics)
+
+
 def test_topics_alone_have_no_effects():
     words = [f"word{i}" for i in range(40)]
     X, y, _ = make_slda(300, 40, 3, 40, random_state=0)
@@ -370,6 +401,7 @@ def test_axes_have_round_numbers():
     a = axis([0, 10], pad=0)
     assert (a.x(0), a.x(10), a.y(10)) == ("0.00%", "100.00%", "0.00%")
     assert log_axis([1e-5, 0.3]).ticks == (-5, -4, -3, -2, -1, 0)
+    assert log_axis([0.02, 1 + 1e-9]).ticks == (-2, -1, 0)  # the largest of a spectrum is 1
 
 
 def test_text_is_escaped_and_markup_is_not():

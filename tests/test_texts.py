@@ -216,7 +216,7 @@ def test_parts_fitted_over_batches_make_a_pipeline(pipeline):
     counts = FastCountVectorizer()
     for i in range(0, 240, 60):
         counts.partial_fit(TEXTS[i : i + 60])
-    topics = SpectralSLDA(3, random_state=0).fit(counts.transform(TEXTS), STARS)
+    topics = SpectralSLDA(3, alpha0=1.0, random_state=0).fit(counts.transform(TEXTS), STARS)
     whole = assemble(counts, topics, facts_about(topics, 240, STARS))
     assert_allclose(whole.predict(NEW), pipeline.predict(NEW))
     assert whole.info["n_documents"] == 240

@@ -38,7 +38,7 @@ MOST = 26  # topics that a sketch is made for when none are asked for
 TRIED = (5, 10, 20)  # numbers of topics, where the spectrum does not tell
 USUAL = 5  # topics, where there is neither an end of the spectrum nor a document
 ROUNDS, TRIAL_ROUNDS = 5, 3
-GRID, COARSE = (1.0, 3.0, 10.0, 30.0, 100.0), (3.0, 30.0)  # of alpha0
+GRID, COARSE = (1.0, 3.0, 10.0, 30.0), (3.0, 30.0)  # of alpha0
 LEARN_ON, TRY_ON = 20_000, 4_000  # documents, at most
 HELD_OUT = 0.25  # of the documents, at most, to try numbers of topics on
 FEWEST = 5  # documents that carry a topic, or it is an accident
@@ -218,8 +218,10 @@ def _number_of_topics(text: Text) -> tuple[int, tuple[Trial, ...], str]:
     most = min(text.n // 20, text.docs.n_words, text.sketch.basis.width - 2)
     tried = [k for k in TRIED if k <= most] if text.wishes.supervised else []
     if not tried:
-        usual = 3 if text.wishes.supervised else 10
-        return max(min(usual, most), 1), (), f"{_crowded(text.sketch)}; the usual number"
+        if not text.wishes.supervised:
+            return max(min(10, most), 1), (), f"{_crowded(text.sketch)}; the usual number"
+        why = f"{_crowded(text.sketch)}; {text.n} documents are too few to try more"
+        return max(min(3, most), 1), (), why
     trials = _trials(text, tried)
     best = max(trials, key=lambda t: t.pr2)
     chosen = [t for t in trials if t.pr2 >= best.pr2 - best.pr2_std][-1]
@@ -252,7 +254,7 @@ def _try(text: Text, k: int, fitting: Part, new: Documents) -> Trial:
     found = regress(docs.total(products, model, units, fitting))
     tried_on = new.total(products, model, units, Part())
     fit = tried_on.pr2(found.eta)
-    std = 2 * np.sqrt(max(fit, 0)) * (1 - fit) / np.sqrt(max(tried_on.n, 1))
+    std = 2 * np.sqrt(max(fit, 0.05)) * (1 - fit) / np.sqrt(max(tried_on.n, 1))
     return Trial(k, alpha0, units.scale**2 * found.variance, fit, float(std))
 
 

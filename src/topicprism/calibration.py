@@ -124,9 +124,19 @@ def calibrate(docs: Documents, model: Model, units: Units, part: Part) -> Calibr
     eta = units.centre + units.scale * found.eta
     ready = replace(model, eta=eta)
     s = docs.total(spreads, ready, part)
+    spread = _spread(s)
+    ready = replace(ready, sigma=float(np.sqrt(spread[0])))
+    return Calibrated(ready, abs(units.scale) * found.std, spread, sums.pr2(found.eta))
+
+
+def _spread(s: Spreads) -> Array:
+    """(a, b) by least squares, at least a tenth of the mean square being noise."""
     a, b = _non_negative(s.vv, s.vr)
-    ready = replace(ready, sigma=float(np.sqrt(a)))
-    return Calibrated(ready, units.scale * found.std, np.array([a, b]), sums.pr2(found.eta))
+    n, v, square = s.vv[0, 0], s.vv[0, 1], s.vr[0]
+    if a < 0.1 * square / n:
+        a = 0.1 * square / n
+        b = (square - n * a) / v if v > 0 else 0.0
+    return np.array([a, b])
 
 
 def _non_negative(A: Square, b: Array) -> Array:

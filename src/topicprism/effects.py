@@ -25,6 +25,7 @@ class Effects:
     interval: tuple[Topic, Topic] | None  # of 95 %, if known
     response: str  # what the coefficients are of
     average: float  # response of the training documents, or of a corpus as the model sees it
+    left: tuple[float, float] | None = None  # range of responses, if a coefficient left it
 
     @property
     def share(self) -> Topic:
@@ -63,8 +64,8 @@ def effects(topics: Any, words: Any = None, label: Any = None, info: Any = None)
         elif at == 0:
             coef, draws = -coef, None if draws is None else -draws
     interval = None if coef is None else _interval(coef, getattr(topics, "coef_std_", None), draws)
-    average = _average(model, coef, info)
-    return Effects(model, vocabulary(names, model.n_words), coef, interval, response, average)
+    average, named = _average(model, coef, info), vocabulary(names, model.n_words)
+    return Effects(model, named, coef, interval, response, average, range_left(coef, info))
 
 
 def _average(model: Model, coef: Any, info: Any) -> float:
@@ -72,6 +73,17 @@ def _average(model: Model, coef: Any, info: Any) -> float:
         case {"response": {"mean": float(mean)}}:
             return mean
     return 0.0 if coef is None else float(coef @ model.alpha / model.alpha.sum())
+
+
+def range_left(coef: Any, info: Any) -> tuple[float, float] | None:
+    """The range of the training responses, if ``info`` has it and a coefficient lies beyond.
+
+    No document is all of one topic, so that this is no mistake.
+    """
+    match info:
+        case {"response": {"min": float(low), "max": float(high)}} if coef is not None:
+            return (low, high) if np.min(coef) < low or np.max(coef) > high else None
+    return None
 
 
 def percent(share: float) -> str:

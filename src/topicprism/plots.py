@@ -33,6 +33,9 @@ def plot_effects(
 ) -> Any:
     """What each topic does to the response: a dot with its interval of 95 %, if that is known.
 
+    No document is all of one topic, so that dots may lie beyond all responses: then a band shows
+    where these are, if ``fitted`` is a pipeline, which remembers.
+
     Parameters
     ----------
     fitted : pipeline or estimator
@@ -69,6 +72,9 @@ def plot_effects(
         "average", (shown.average, 1), (0, 3), xycoords=("data", "axes fraction"), color=GREY,
         textcoords="offset points", ha="center", va="bottom", fontsize="small",
     )  # fmt: skip
+    if shown.left is not None:
+        ax.axvspan(*shown.left, color=GREY, alpha=0.12, lw=0, zorder=-1, label="as observed")
+        ax.legend(frameon=False, loc="lower right", fontsize="small")
     said = top_words(shown.model, shown.words, n_words, by, weight)
     ax.set_yticks(y, [_listed(said[i]) for i in order])
     ax.set(xlabel=_plain(shown.response) + " of a document that is all of one topic")
@@ -151,16 +157,19 @@ def plot_spectrum(fitted: Any, *, ax: Any = None) -> Any:
             "or a SpectralLDA; fit one of these"
         )
     ax = _axes((7, 4)) if ax is None else ax
-    k, rank = topics.model_.n_topics, np.arange(1, len(values) + 1)
-    used = rank <= k
-    ax.plot(rank[used], values[used], "o", color=ABOVE, ms=6, label=f"{k} topics")
-    if not used.all():
-        ax.plot(rank[~used], values[~used], "o", mfc="none", color=GREY, ms=6, label="not used")
+    rank = np.arange(1, len(values) + 1)
+    used, shown = rank <= topics.model_.n_topics, np.asarray(values) > 0
+    for which, look in (
+        (used, {"color": ABOVE, "label": "as many as topics"}),
+        (~used, {"color": GREY, "mfc": "none", "label": "others"}),
+    ):
+        if (which & shown).any():
+            ax.plot(rank[which & shown], values[which & shown], "o", ms=6, **look)
     threshold = getattr(selection, "threshold", None)
-    if threshold is not None:
-        ax.axhline(threshold, color=BELOW, lw=1.2, ls=(0, (4, 3)), label="below this, chance")
-    if (values > 0).all():
-        ax.set_yscale("log")
+    if threshold:
+        name = "below this, maybe chance"
+        ax.axhline(threshold, color=BELOW, lw=1.2, ls=(0, (4, 3)), label=name)
+    ax.set_yscale("log")
     ax.locator_params(axis="x", integer=True)
     ax.set(xlabel="rank", ylabel="eigenvalue of the second moment")
     ax.legend(frameon=False)
@@ -183,32 +192,23 @@ def plot_selection(fitted: Any, *, ax: Any = None) -> Any:
     """
     topics = _topics(fitted)
     selection: Any = getattr(topics, "selection_", None)
-    trials = [t for t in getattr(selection, "trials", ()) if np.isfinite(t.pr2)]
+    trials = getattr(selection, "trials", ())
     if not trials:
         raise ValueError(
-            f"got a {type(topics).__name__} whose number of topics was given, but expected one "
-            'that chose it; fit with n_topics="auto"'
+            f"got a {type(topics).__name__} that tried no numbers of topics, as one was given or "
+            'the spectrum told; fit with n_topics="auto", or use plot_spectrum'
         )
     ax = _axes((7, 4)) if ax is None else ax
-    priors = sorted({t.alpha0 for t in trials})
-    shades = _pyplot().get_cmap("viridis")(np.linspace(0.15, 0.75, len(priors)))
-    for i, (alpha0, shade) in enumerate(zip(priors, shades, strict=True)):
-        line = sorted((t for t in trials if t.alpha0 == alpha0), key=lambda t: t.n_topics)
-        k, pr2, std = np.array([(t.n_topics, t.pr2, t.pr2_std or 0) for t in line], float).T
-        name = f"alpha0 = {alpha0:.3g}"
-        colour = ABOVE if len(priors) == 1 else shade
-        k += 0.12 * (i - (len(priors) - 1) / 2)  # so that intervals stand side by side
-        ax.errorbar(k, pr2, std, fmt="o-", color=colour, ms=5, lw=1.4, capsize=2.5, label=name)
+    k, pr2, std = np.array([(t.n_topics, t.pr2, t.pr2_std) for t in trials]).T
+    ax.errorbar(k, pr2, std, fmt="o-", color=ABOVE, ms=6, lw=1.4, capsize=3)
     ax.axvline(selection.n_topics, color=GREY, lw=1, ls=(0, (4, 3)), zorder=0)
     ax.annotate(
         f"chosen: {selection.n_topics}", (selection.n_topics, 1), (0, 3), ha="center", va="bottom",
         xycoords=("data", "axes fraction"), textcoords="offset points", color=GREY,
         fontsize="small",
     )  # fmt: skip
-    ax.locator_params(axis="x", integer=True)
+    ax.set_xticks(k, [f"{t.n_topics}\nalpha0 {t.alpha0:g}" for t in trials])
     ax.set(xlabel="number of topics", ylabel="predictive R² on documents held out")
-    if len(priors) > 1:
-        ax.legend(frameon=False)
     return _bare(ax)
 
 

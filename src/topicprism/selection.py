@@ -21,6 +21,7 @@ from topicprism.sketching import CLEAR, Sketch
 from topicprism.spectral import decompose
 
 RANGE = (0.1, 100.0)  # where alpha0 is sought
+GAP = 1.25  # between the last eigenvalue of the topics and the first of noise
 STEPS = 14  # halvings of that range, on a log scale
 
 
@@ -54,8 +55,15 @@ def n_clear(sketch: Sketch) -> int:
 
 
 def ends_at(sketch: Sketch, n_topics: int) -> bool:
-    """Whether ``n_topics`` topics are all that the words show: no clear eigenvalue is left."""
-    return sketch.basis.width > n_topics >= n_clear(sketch)
+    """Whether ``n_topics`` topics are all that the words show.
+
+    No clear eigenvalue is left, and the last stands out from the next: in text, where the
+    eigenvalues go on and on, the noise of few documents may hide the rest of them.
+    """
+    if not sketch.basis.width > n_topics >= n_clear(sketch):
+        return False
+    last, following = sketch.spectrum[n_topics - 1 : n_topics + 1]
+    return bool(last >= GAP * following)
 
 
 def alpha0_of(sketch: Sketch, n_topics: int, settings: Settings, rng: np.random.Generator) -> float:

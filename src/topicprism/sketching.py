@@ -96,12 +96,15 @@ class Sketch:
 
     @property
     def noise_edge(self) -> float:
-        """The largest eigenvalue that chance alone gives, by the semicircle law.
+        """The largest eigenvalue that chance alone gives.
 
         Words being scaled by p^-1/2, each entry of the V x V moment has sampling variance
-        c2 / weight^2.
+        c2 / weight^2: the semicircle law.  With few documents for V words the distribution
+        leans to the right, as that of a Wishart matrix does.
         """
-        return float(2 * np.sqrt(self.basis.n_seen * self.c2) / self.weight)
+        V = self.basis.n_seen
+        semicircle = 2 * np.sqrt(V * self.c2) / self.weight
+        return float(semicircle * (1 + np.sqrt(V / max(self.n, 1)) / 2))
 
     def __add__(self, other: Sketch) -> Sketch:
         if not self.basis.same_as(other.basis):

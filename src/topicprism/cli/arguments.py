@@ -5,12 +5,13 @@ from __future__ import annotations
 import argparse
 from collections.abc import Callable
 from functools import partial
-from typing import Any, NoReturn
+from typing import Any, NoReturn, TypeVar
 
 from topicprism import __version__
 from topicprism.tables import FORMATS, OUTPUTS
 from topicprism.words import ORDERS
 
+T = TypeVar("T")
 EXAMPLES = """\
 examples:
   topicprism demo
@@ -266,15 +267,17 @@ def _counting(p: Parser) -> None:
 
 
 def _learning(p: Parser) -> None:
-    g = p.add_argument_group("learning; what is not given is chosen from the data")
-    g.add_argument("--topics", type=_count, metavar="K", help="number of topics")
+    g = p.add_argument_group("learning; what is auto, the default, is chosen from the data")
+    g.add_argument("--n-topics", type=_auto_or(_count), metavar="K", help="number, or auto")
     g.add_argument(
         "--alpha0",
-        type=float,
+        type=_auto_or(_number),
         metavar="A",
-        help="small for texts of one topic each, large for mixtures",
+        help="small for texts of one topic each, large for mixtures, or auto",
     )
-    g.add_argument("--noise-variance", type=float, metavar="V", help="of the response")
+    g.add_argument(
+        "--noise-variance", type=_auto_or(_number), metavar="V", help="of the response, or auto"
+    )
     g.add_argument(
         "--method",
         choices=("joint", "two-stage"),
@@ -302,6 +305,23 @@ def _count(text: str) -> int:
     if not text.isdecimal() or int(text) < 1:
         raise argparse.ArgumentTypeError(f"{text!r} is not a whole number from 1 up")
     return int(text)
+
+
+def _number(text: str) -> float:
+    try:
+        return float(text)
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number") from None
+
+
+def _auto_or(read: Callable[[str], T]) -> Callable[[str], T | str]:
+    def value(text: str) -> T | str:
+        try:
+            return text if text == "auto" else read(text)
+        except argparse.ArgumentTypeError as error:
+            raise argparse.ArgumentTypeError(f"{error}, nor auto") from None
+
+    return value
 
 
 def _seed(text: str) -> int:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from numbers import Real
 from typing import Any
 
+from topicprism.effects import range_left
 from topicprism.texts import TopicPipeline
 from topicprism.words import top_words
 
@@ -51,9 +52,11 @@ def fit_facts(pipeline: TopicPipeline) -> dict[str, Any]:
     """A fitted pipeline, its choices and topics; ``info`` has the rest."""
     info = pipeline.info
     known = ("files", "text", "target", "n_rows", "n_documents", "n_held_out", "n_left_out")
-    also = ("n_words", "scores", "n_baseline", "seconds", "created", "version", "fingerprint")
+    also = ("n_words", "response", "scores", "n_baseline", "seconds")
+    whence = ("created", "version", "fingerprint")
     return (
-        {name: info.get(name) for name in (*known, *also)}
+        {name: info.get(name) for name in (*known, *also, *whence)}
+        | {"range_left": range_left(pipeline.model.eta, info)}
         | {"chosen": choices_of(pipeline)}
         | {"topics": topics_of(pipeline, 10)}
     )

@@ -136,7 +136,7 @@ def _stop_words(which: str) -> str | list[str] | None:
 def estimator(args: argparse.Namespace) -> SpectralSLDA:
     """With what was asked for; the estimator's own defaults for the rest."""
     asked = {
-        "n_topics": args.topics,
+        "n_topics": args.n_topics,
         "alpha0": args.alpha0,
         "noise_variance": args.noise_variance,
         "method": args.method,

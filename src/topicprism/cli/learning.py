@@ -21,6 +21,16 @@ S = TypeVar("S")
 OURS, BASELINE, MEAN = "topicprism", "TF-IDF + ridge", "the mean"
 
 
+PURPOSES = {  # of a pass, by what is added up in it
+    "word_sums": "counting words",
+    "pair_products": "looking for directions",
+    "sketch_sums": "taking moments",
+    "said": "hearing which topic says what",
+    "products": "explaining the numbers",
+    "spreads": "asking how sure that is",
+}
+
+
 @dataclass
 class Watched:
     """Documents whose passes can be watched."""
@@ -35,8 +45,15 @@ class Watched:
 
     def total(self, part: Callable[..., S], *shared: Any) -> S:
         self.passes += 1
-        self.progress.at(None, f"pass {self.passes} over the counts")
+        self.progress.at(None, f"pass {self.passes}: {_purpose(part, *shared)}")
         return self.docs.total(part, *shared)
+
+
+def _purpose(part: Callable[..., Any], *shared: Any) -> str:
+    """What a pass is for; one over some of the documents, to try numbers of topics."""
+    inner = [s for s in shared if callable(s)]
+    what = PURPOSES.get((inner or [part])[0].__name__, "adding up")
+    return f"a trial, {what}" if inner else what
 
 
 def learn(topics: SpectralSLDA, counted: Counted, progress: Progress) -> SpectralSLDA:

@@ -32,8 +32,8 @@ class Progress:
             return
         self._last = time.monotonic()
         full = round(BAR * min(share or 0.0, 1.0))
-        bar = "" if share is None else f"[{'#' * full}{'.' * (BAR - full)}] {share:4.0%}"
-        self._write(f"{self.now:22} {bar:31} {note}"[:WIDTH].rstrip())
+        bar = "" if share is None else f"[{'#' * full}{'.' * (BAR - full)}] {share:4.0%}  "
+        self._write(f"{self.now:22} {bar}{note}"[:WIDTH].rstrip())
 
     def clear(self) -> None:
         if self._shown:

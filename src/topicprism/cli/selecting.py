@@ -51,10 +51,8 @@ def _lines(facts: dict[str, Any]) -> Iterator[str]:
     spectrum = facts["spectrum"][:SHOWN]
     if spectrum:
         yield "spectrum: how much the words of a document vary together, largest first"
-        yield from bars(spectrum, [f"{i + 1}" for i in range(len(spectrum))])
-        if facts["threshold"] is not None:
-            above = sum(v > facts["threshold"] for v in facts["spectrum"])
-            yield f"  {above} are above {facts['threshold']:.3g}, what chance would give"
+        drawn = [*bars(spectrum, [f"{i + 1}" for i in range(len(spectrum))])]
+        yield from _cut(drawn, facts["spectrum"], facts["threshold"])
         yield ""
     trials = [t for t in facts["trials"] if t["pr2"] is not None]
     if trials:
@@ -65,6 +63,19 @@ def _lines(facts: dict[str, Any]) -> Iterator[str]:
         yield ""
     yield "chosen"
     yield from chosen(facts["chosen"])
+
+
+def _cut(drawn: list[str], spectrum: list[float], threshold: float | None) -> Iterator[str]:
+    """The bars, with a line between what is clear and what may be chance."""
+    if threshold is None:
+        yield from drawn
+        return
+    above = sum(v > threshold for v in spectrum)
+    yield from drawn[:above]
+    if above > len(drawn):
+        yield f"  ... and {above - len(drawn)} more"
+    yield f"  {above} are clear; below {threshold:.3g} an eigenvalue may be chance"
+    yield from drawn[above:]
 
 
 def _label(trial: dict[str, Any]) -> str:

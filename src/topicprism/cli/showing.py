@@ -20,6 +20,7 @@ def fit_lines(facts: dict[str, Any]) -> Iterator[str]:
     yield from chosen(facts["chosen"])
     yield ""
     yield from topic_table(facts["topics"], facts["target"] or "response", lines=1)
+    yield from beyond(facts["range_left"])
     yield ""
     yield from scores(facts)
 
@@ -38,7 +39,7 @@ def chosen(choices: dict[str, dict[str, Any]]) -> Iterator[str]:
     for name, choice in choices.items():
         reason = f"  {choice['reason']}" if choice["reason"] else ""
         yield from paragraph(
-            name, f"{choice['value']:<6.4g}{reason}".rstrip(), 19 if reason else 11
+            name, f"{choice['value']:<8.4g}{reason}".rstrip(), 21 if reason else 11
         )
 
 
@@ -48,9 +49,8 @@ def paragraph(name: str, text: str, indent: int = 11) -> Iterator[str]:
 
 def topic_table(topics: list[dict[str, Any]], response: str, lines: int | None) -> Iterator[str]:
     """A line for each topic, or as many as its words take."""
-    spread = [t["coefficient"] for t in topics]
-    places = decimals(max(spread) - min(spread) or abs(spread[0]))
     has_std = topics[0]["std"] is not None
+    places = _places(topics)
     yield f"{response[:9]:>9}" + ("     +-" if has_std else "") + "  share  words"
     for topic in topics:
         std = f" {topic['std']:6.{places}f}" if has_std else ""
@@ -61,6 +61,27 @@ def topic_table(topics: list[dict[str, Any]], response: str, lines: int | None) 
             yield (start if i == 0 else " " * len(start)) + row
 
 
+def _places(topics: list[dict[str, Any]]) -> int:
+    """Decimals that tell the coefficients apart, and one digit of each error at most two more."""
+    effects = [t["coefficient"] for t in topics]
+    enough = decimals(max(effects) - min(effects) or abs(effects[0]))
+    errors = [t["std"] for t in topics if t["std"]]
+    wanted = decimals(100 * min(errors)) if errors else enough
+    return min(max(enough, wanted), enough + 2)
+
+
+def beyond(left: tuple[float, float] | None) -> Iterator[str]:
+    """What to think of coefficients beyond the range of all responses."""
+    if left is not None:
+        yield from wrap(
+            f"no text is all of one topic: a number beyond {left[0]:g} to {left[1]:g} is where "
+            "more and more of the topic would lead",
+            WIDTH,
+            initial_indent="  ",
+            subsequent_indent="  ",
+        )
+
+
 def decimals(size: float) -> int:
     """As many as tell numbers apart that differ by some hundredths of ``size``."""
     return min(max(2 - math.floor(math.log10(size)), 0), 9) if size > 0 else 2
@@ -68,7 +89,12 @@ def decimals(size: float) -> int:
 
 def scores(facts: dict[str, Any]) -> Iterator[str]:
     if not facts["scores"]:
-        yield "no score: too few documents, or --held-out 0"
+        sketch = facts["n_held_out"] is None
+        yield (
+            "no score: a sketch has no documents to hold out"
+            if sketch
+            else "no score: too few documents, or --held-out 0"
+        )
         return
     yield f"predictive R2 on the {facts['n_held_out']:,} documents held out (1 is perfect)"
     for name, value in facts["scores"].items():

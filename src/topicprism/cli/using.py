@@ -11,7 +11,8 @@ import numpy as np
 
 from topicprism.cli.facts import choices_of, topics_of
 from topicprism.cli.session import Session, load_model, output_path
-from topicprism.cli.showing import chosen, topic_table
+from topicprism.cli.showing import beyond, chosen, topic_table
+from topicprism.effects import range_left
 from topicprism.report import summarise, write_page
 from topicprism.tables import Chunk, Table, TableError, number, output_format, rows_to, usable
 from topicprism.tables.formats import DAMAGED
@@ -31,7 +32,9 @@ def topics(session: Session) -> None:
         "info": pipeline.info,
     }
     response = pipeline.info.get("target") or "response"
-    lines = [*chosen(facts["chosen"]), "", *topic_table(facts["topics"], response, lines=None)]
+    table = topic_table(facts["topics"], response, lines=None)
+    notes = beyond(range_left(pipeline.model.eta, pipeline.info))
+    lines = [*chosen(facts["chosen"]), "", *table, *notes]
     session.show(facts, lines)
 
 

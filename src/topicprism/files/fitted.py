@@ -8,7 +8,6 @@ documents and tells of them.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import fields, is_dataclass
 from typing import Any
 
 import numpy as np
@@ -27,6 +26,7 @@ from topicprism.files.container import FileError, wrong
 from topicprism.files.values import Writer
 from topicprism.model import Model
 from topicprism.samplers.state import RESPONSES
+from topicprism.selection import Selection, Trial
 from topicprism.text import FastCountVectorizer
 
 CLASSES: dict[str, Any] = {
@@ -36,6 +36,7 @@ CLASSES: dict[str, Any] = {
 DTYPES = {t.name: t.type for t in sorted(NATIVE, key=str)}
 MOST_THREADS = 4096
 LARGEST = 1e200  # of a number
+CHOSEN = ("n_topics", "alpha0", "noise_variance")
 Sizes = dict[str, int]  # k topics, V words, L classes if more than two
 Rule = Callable[[Any, Sizes], bool]
 
@@ -79,32 +80,38 @@ def names(value: Any, sizes: Sizes) -> bool:
     return is_list and value.shape == (sizes["V"],)
 
 
+def spread(value: Any, sizes: Sizes) -> bool:
+    """What a response varies by, given its words: two numbers."""
+    return numbers("n")(value, sizes) and len(value) == 2 and bool((value >= 0).all())
+
+
 def choice(value: Any, sizes: Sizes) -> bool:
     """How the number of topics and the prior were chosen."""
-    if not is_dataclass(value):
-        return False
-    facts = {f.name: getattr(value, f.name) for f in fields(value)}
-    spectrum, trials, reasons = (
-        facts.pop(name, None) for name in ("spectrum", "trials", "reasons")
-    )
     return (
-        numbers("n")(spectrum, {})
-        and isinstance(trials, tuple)
-        and all(is_dataclass(t) and _all_numbers(vars(t)) for t in trials)
-        and isinstance(reasons, dict)
-        and all(isinstance(reason, str) for reason in reasons.values())
-        and _all_numbers(facts)
+        isinstance(value, Selection)
+        and _chosen(value)
+        and numbers("n")(value.spectrum, {})
+        and number(value.threshold, {})
+        and isinstance(value.trials, tuple)
+        and all(isinstance(t, Trial) and _chosen(t) and _score(t) for t in value.trials)
+        and isinstance(value.reasons, dict)
+        and set(value.reasons) <= set(CHOSEN)
+        and all(isinstance(reason, str) for reason in value.reasons.values())
     )
 
 
-def _all_numbers(facts: dict[str, Any]) -> bool:
-    return all(value is None or type(value) in (int, float) for value in facts.values())
+def _chosen(value: Selection | Trial) -> bool:
+    return whole(value.n_topics, {}) and all(number(getattr(value, c), {}) for c in CHOSEN[1:])
+
+
+def _score(t: Trial) -> bool:
+    return type(t.pr2) is float and abs(t.pr2) < LARGEST and number(t.pr2_std, {})
 
 
 RULES: dict[str, Rule] = {
     "coef_": numbers("k", "Lk"),
-    "coef_std_": numbers("k"),
-    "spread_": lambda value, sizes: numbers("n")(value, sizes) and len(value) == 2,
+    "coef_std_": lambda value, sizes: numbers("k")(value, sizes) and bool((value >= 0).all()),
+    "spread_": spread,
     "coef_draws_": numbers("nk", "nLk"),
     "noise_variance_": number,
     "noise_variance_draws_": numbers("n"),

@@ -54,7 +54,7 @@ def axis(values: Iterable[float], pad: float = 0.05, *, whole: bool = False) -> 
 def log_axis(values: Iterable[float]) -> Axis:
     """The same for logarithms (base 10) of positive values: powers of ten."""
     logs = [math.log10(v) for v in values]
-    low, high = math.floor(min(logs)), math.ceil(max(logs))
+    low, high = math.floor(min(logs)), math.ceil(max(logs) - 1e-3)
     high = max(high, low + 1)
     step = max(1, (high - low) // 5)
     margin = 0.03 * (high - low)

@@ -7,7 +7,7 @@ from itertools import pairwise
 
 import topicprism
 from topicprism.report.charts import Frame, axis, dot, figure, line, log_axis
-from topicprism.report.facts import Choice, Summary
+from topicprism.report.facts import Choice, Reason, Summary
 from topicprism.report.markup import Html, bdi, join, table, tag
 from topicprism.report.prose import number, plural
 from topicprism.report.sections import section
@@ -31,7 +31,7 @@ def choice(s: Summary) -> Html | None:
     """The spectrum, what other numbers of topics would have given, and the reasons."""
     c = s.choice
     figures = [_spectrum(c) if c.spectrum else None, _trials(c) if c.trials else None]
-    reasons = [tag("li", tag("strong", name), ": ", why) for name, why in c.reasons]
+    reasons = [tag("li", tag("strong", _said(r)), f": {r.why}.") for r in c.reasons]
     if not any(figures) and not reasons:
         return None
     given = tag("p", f"The number of topics, {c.n_topics}, was given.")
@@ -41,6 +41,15 @@ def choice(s: Summary) -> Html | None:
         tag("ul", *reasons) if reasons else given,
         tag("div", *figures, class_="pair"),
     )
+
+
+def _said(r: Reason) -> str:
+    match r.parameter:
+        case "n_topics":
+            return plural(int(r.value), "topic")
+        case "alpha0":
+            return f"\u03b1\u2080 = {number(r.value)}"
+    return f"{r.parameter.replace('_', ' ')} {number(r.value)}"
 
 
 def _spectrum(c: Choice) -> Html | None:
@@ -61,7 +70,7 @@ def _spectrum(c: Choice) -> Html | None:
     chart = frame.draw(join(marks), says, logarithmic=wide)
     explained = (
         f"Eigenvalues of the second moment{', on a logarithmic scale' if wide else ''}; filled: as "
-        f"many as there are topics.{' Below the dashed line one is chance.' if floor else ''}"
+        f"many as there are topics.{' Below the dashed line one may be chance.' if floor else ''}"
     )
     rows = [[str(i + 1), number(v, 4)] for i, v in enumerate(c.spectrum)]
     behind = table("The spectrum", ["Rank", "Eigenvalue"], rows)
@@ -69,29 +78,27 @@ def _spectrum(c: Choice) -> Html | None:
 
 
 def _trials(c: Choice) -> Html:
-    ends = [t.pr2 + sign * (t.pr2_std or 0.0) for t in c.trials for sign in (-1, 1)]
+    ends = [t.pr2 + sign * t.pr2_std for t in c.trials for sign in (-1, 1)]
     frame = Frame(
         axis([t.n_topics for t in c.trials], whole=True), axis(ends), "topics", "held-out pR\u00b2"
     )
     spots = [(frame.x.x(t.n_topics), frame.y.y(t.pr2)) for t in c.trials]
     marks = [line(*a, *b, "path") for a, b in pairwise(spots)]
     for t, (x, y) in zip(c.trials, spots, strict=True):
-        if t.pr2_std:
-            low, high = (frame.y.y(t.pr2 + sign * t.pr2_std) for sign in (-1, 1))
-            marks.append(line(x, low, x, high, "whisker"))
+        low, high = (frame.y.y(t.pr2 + sign * t.pr2_std) for sign in (-1, 1))
+        marks.append(line(x, low, x, high, "whisker"))
         kind = "kept" if t.n_topics == c.n_topics else "left"
         marks.append(dot(x, y, 5.0, kind, f"{t.n_topics} topics: {number(t.pr2)}"))
     best = max(c.trials, key=lambda t: t.pr2)
     rows = [
-        [str(t.n_topics), number(t.pr2), "" if t.pr2_std is None else number(t.pr2_std, 2)]
-        for t in c.trials
+        [str(t.n_topics), number(t.alpha0), number(t.pr2), number(t.pr2_std, 2)] for t in c.trials
     ]
     return figure(
         "What other numbers would have given",
         frame.draw(join(marks), f"Best at {best.n_topics} topics: {number(best.pr2)}."),
         "Predictions of documents held out, by number of topics; filled: the one chosen; bars: "
         "one standard error.",
-        table("Trials", ["Topics", "pR\u00b2", "Standard error"], rows),
+        table("Trials", ["Topics", "\u03b1\u2080", "pR\u00b2", "Standard error"], rows),
     )
 
 

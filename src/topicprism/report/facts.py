@@ -84,9 +84,19 @@ class Fit:
 
 @dataclass(frozen=True)
 class Trial:
+    """How well a number of topics predicted documents held out."""
+
     n_topics: int
+    alpha0: float
     pr2: float
-    pr2_std: float | None
+    pr2_std: float
+
+
+@dataclass(frozen=True)
+class Reason:
+    parameter: str
+    value: float
+    why: str
 
 
 @dataclass(frozen=True)
@@ -96,8 +106,8 @@ class Choice:
     n_topics: int
     spectrum: tuple[float, ...]
     threshold: float | None  # below it an eigenvalue is chance
-    trials: tuple[Trial, ...]  # the best one for each number of topics
-    reasons: tuple[tuple[str, str], ...]  # parameter, sentence
+    trials: tuple[Trial, ...]
+    reasons: tuple[Reason, ...]
 
 
 @dataclass(frozen=True)
@@ -118,6 +128,8 @@ class Numbers:
     alpha: tuple[float, ...]
     eta: tuple[float, ...]
     sigma: float
+    burstiness: float
+    spread: tuple[float, float]  # (a, b): Var[y | words] is a + b Var[eta . h | words]
     features: str  # what eta multiplies: "mixture" or "assignments"
     max_sweeps: int
     tolerance: float
@@ -133,6 +145,7 @@ class Summary:
     topics: tuple[Topic, ...]
     mapped: float  # share of the differences between topics that the map shows
     expected: float | None  # response of a document of no topic in particular
+    left: tuple[float, float] | None  # range of the responses, if an effect lies beyond it
     decimals: int  # that a response is shown with
     examples: tuple[Example, ...]
     fit: Fit | None

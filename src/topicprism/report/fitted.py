@@ -38,6 +38,7 @@ class Fitted:
     supervised: bool
     features: str  # what eta multiplies: "mixture" or "assignments"
     coef_std: Array | None
+    spread: tuple[float, float]  # (a, b): Var[y | words] is a + b Var[eta . h | words]
     selection: Any
     spectrum: Array | None
     info: Mapping[str, Any]
@@ -72,6 +73,7 @@ def fitted(pipeline: Any) -> Fitted:
         supervised=hasattr(topics, "predict"),
         features=getattr(topics, "features_", "mixture"),
         coef_std=_coef_std(topics),
+        spread=_spread(topics),
         selection=getattr(topics, "selection_", None),
         spectrum=getattr(topics, "spectrum_", None),
         info=getattr(pipeline, "info", None) or {},
@@ -119,3 +121,8 @@ def _coef_std(topics: Any) -> Array | None:
     if std is None and draws is not None and len(draws) > 1:
         std = np.std(draws, axis=0, ddof=1)
     return None if std is None else np.asarray(std, float)
+
+
+def _spread(topics: Any) -> tuple[float, float]:
+    a, b = getattr(topics, "spread_", (topics.model_.sigma**2, 1.0))
+    return float(a), float(b)

@@ -147,8 +147,8 @@
     const count = unknown === 0 ? "all known to the model" : `${unknown} of them unknown to the model`;
     const words = `${result.found.length} words read, ${count}.`;
     if (response !== null) {
-      const error = facts.rmse === null ? "" : ` give or take ${fixed(facts.rmse)}`;
-      const parts = ["Expected ", bdi(response), " ", make("strong", {}, fixed(result.y)), error];
+      const expected = make("strong", {}, fixed(result.y));
+      const parts = ["Expected ", bdi(response), " ", expected, ` give or take ${fixed(result.std)}`];
       byId("prediction").replaceChildren(...parts);
     }
     byId("answer").replaceChildren(make("p", { class: "facts" }, words), mixture(result.h));

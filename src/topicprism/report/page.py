@@ -96,7 +96,6 @@ def _for_script(s: Summary) -> dict[str, Any]:
         "reading": None if s.reading is None else asdict(s.reading),
         "characters": None if s.reading is None else characters(),
         "response": s.response,
-        "rmse": None if s.fit is None else s.fit.rmse,
         "decimals": s.decimals,
         "weight": WEIGHT,
         "share": [t.share for t in s.topics],

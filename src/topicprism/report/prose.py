@@ -109,6 +109,8 @@ def about(what: Fitted) -> tuple[tuple[str, str], ...]:
     ]
     if what.supervised:
         said.append(("Noise of the response", number(float(model.sigma))))
+    if model.burstiness:
+        said.append(("Repeated words", f"count for less (burstiness {model.burstiness:g})"))
     if what.reading is not None:
         low, high = what.reading.ngram_range
         said += [

@@ -115,6 +115,11 @@ const reader = (facts) => {
 
   // ---- expectation propagation, step by step as in fold_in.propagate ----
 
+  /** Counts as evidence, as in inference.weighed: a repetition says less than the first. */
+  const weighed = (counts) =>
+    counts.map(([w, n]) => [w, n / (1 + facts.burstiness * Math.max(n - 1, 0))]);
+
+  /** The Dirichlet close to the posterior: its mean h and its sum. */
   function propagate(counts) {
     const sites = counts.map(() => new Float64Array(k));
     const g = Float64Array.from(alpha), c = new Float64Array(k), r = new Float64Array(k);
@@ -128,7 +133,7 @@ const reader = (facts) => {
       if (moved < facts.tolerance) break;
     }
     const total = sum(g);
-    return Array.from(g, (x) => x / total);
+    return { h: Array.from(g, (x) => x / total), total };
   }
 
   function visit(row, n, step, site, g, c, r) {
@@ -177,6 +182,19 @@ const reader = (facts) => {
     return sum(z.map((x, i) => x * eta[i]));
   }
 
+  /** The standard deviation of y given the words: noise, and what they leave open about h. */
+  function deviation({ h, total }, length) {
+    const mean = sum(h.map((x, i) => x * eta[i]));
+    const square = sum(h.map((x, i) => x * eta[i] * eta[i]));
+    let variance = Math.max((square - mean * mean) / (total + 1), 0);
+    if (facts.features === "assignments") {
+      const m = Math.max(length, 1);
+      variance *= ((sum(alpha) + m) / m) ** 2;
+    }
+    const [noise, share] = facts.spread;
+    return Math.sqrt(noise + share * variance);
+  }
+
   /** Topic probabilities of each token: the mean over the terms that it is part of. */
   function tokenTopics(found, known, h) {
     const r = found.map(() => new Float64Array(k));
@@ -196,9 +214,10 @@ const reader = (facts) => {
   /** Everything about a document. */
   function read(text) {
     const found = tokens(text), known = terms(found), counts = count(known);
-    const h = propagate(counts);
     const length = sum(counts.map(([, n]) => n));
-    return { found, counts, length, h, y: predict(h, length), topics: tokenTopics(found, known, h) };
+    const posterior = propagate(weighed(counts)), { h } = posterior;
+    const y = predict(h, length), std = deviation(posterior, length);
+    return { found, counts, length, h, y, std, topics: tokenTopics(found, known, h) };
   }
 
   return { mu, tokens, read };

@@ -40,16 +40,11 @@ def effects(s: Summary) -> Html:
         tag("th", "Topic", scope="col"),
         tag("th", tag("svg", *ticks, class_="x-axis", aria_hidden="true"), scope="col"),
         tag("th", f"Expected {s.response}", scope="col", class_="number"),
+        tag("th", "10\u00a0% more", scope="col", class_="number wide"),
         tag("th", "95\u00a0% interval", scope="col", class_="number wide") if known else None,
-        tag("th", "Share of words", scope="col", class_="number wide"),
+        tag("th", "Share", scope="col", class_="number wide"),
     ]
     by_effect = sorted(s.topics, key=lambda t: -(t.effect or 0.0))
-    typical = fixed(s.expected or 0.0, s.decimals)
-    says = (
-        f"The {s.response} expected of a document that is all of one topic. The dashed line is "
-        f"what is expected of a document of no topic in particular, {typical}. "
-    )
-    says += "Bars are intervals of 95\u00a0%." if known else "No intervals are known for this fit."
     shown = tag(
         "table",
         tag("caption", "Topics by effect", class_="hidden"),
@@ -57,19 +52,39 @@ def effects(s: Summary) -> Html:
         tag("tbody", *(_effect_row(s, t, scale, known) for t in by_effect)),
         class_="effects",
     )
-    return section("effects", f"What each topic does to {s.response}", tag("p", says), shown)
+    said = tag("p", _effects_help(s, known))
+    return section("effects", f"What each topic does to {s.response}", said, shown)
+
+
+def _effects_help(s: Summary, known: bool) -> str:
+    typical = fixed(s.expected or 0.0, s.decimals)
+    said = (
+        f"The {s.response} expected of a document that is all of one topic, and by how much ten "
+        "per cent more of the topic moves a document of no topic in particular, whose expected "
+        f"{s.response} is {typical} (the dashed line). "
+    )
+    said += "Bars are intervals of 95\u00a0%." if known else "No intervals are known for this fit."
+    if s.left is not None:
+        low, high = map(tick_label, s.left)
+        said += (
+            f" No document is all of one topic: where a number lies outside {low} to {high}, the "
+            "shaded range of all responses, it tells where a topic leads, not where a document "
+            "arrives."
+        )
+    return said
 
 
 def _effect_row(s: Summary, t: Topic, scale: Axis, known: bool) -> Html:
     classes = looks(s)
     leads = {"href": "#topics", "data_topic": str(t.number), "class_": "topic-link"}
     link = tag("a", badge(t.number, classes), listed(t.name), **leads)
-    strip = _effect_strip(t, scale, s.expected or 0.0, classes[t.number - 1])
+    strip = _effect_strip(s, t, scale, classes[t.number - 1])
     return tag(
         "tr",
         tag("th", link, scope="row"),
         tag("td", strip, class_="stretch"),
         tag("td", fixed(t.effect or 0.0, s.decimals), class_="number"),
+        tag("td", _more(s, t), class_="number wide"),
         tag("td", _between(t, s.decimals), class_="number wide") if known else None,
         tag("td", percent(t.share), class_="number wide"),
     )
@@ -84,14 +99,30 @@ def _effect_axis(s: Summary) -> Axis:
     return axis([*points, *(min(max(e, low), high) for e in ends)])
 
 
-def _effect_strip(t: Topic, scale: Axis, expected: float, classes: str) -> Html:
-    at = scale.x(t.effect or 0.0)
-    marks = [line(scale.x(x), "0", scale.x(x), "100%", "grid") for x in scale.ticks]
+def _effect_strip(s: Summary, t: Topic, scale: Axis, classes: str) -> Html:
+    at, expected = scale.x(t.effect or 0.0), s.expected or 0.0
+    marks = [] if s.left is None else [_band(s.left, scale)]
+    marks += [line(scale.x(x), "0", scale.x(x), "100%", "grid") for x in scale.ticks]
     marks.append(line(scale.x(expected), "0", scale.x(expected), "100%", "expected"))
     if t.low is not None and t.high is not None:
         marks.append(line(scale.x(t.low), "50%", scale.x(t.high), "50%", "interval"))
     marks.append(tag("circle", cx=at, cy="50%", r="7", class_=f"effect {classes}"))
     return tag("svg", *marks, class_="strip", aria_hidden="true")
+
+
+def _band(ends: tuple[float, float], scale: Axis) -> Html:
+    """Where all responses are."""
+    left, right = (min(max(scale.share(end), 0.0), 1.0) for end in ends)
+    return tag(
+        "rect", x=f"{100 * left:.2f}%", width=f"{100 * (right - left):.2f}%", height="100%",
+        class_="observed",
+    )  # fmt: skip
+
+
+def _more(s: Summary, t: Topic) -> str:
+    """What ten per cent more of the topic does to a document of none in particular."""
+    change = 0.1 * ((t.effect or 0.0) - (s.expected or 0.0))
+    return ("+" if change > 0 else "") + fixed(change, s.decimals)
 
 
 def _between(t: Topic, places: int) -> str:

@@ -9,9 +9,10 @@ import numpy as np
 
 from topicprism._typing import Array, Ints, WordTopic
 from topicprism._typing import Topic as PerTopic
+from topicprism.effects import range_left
 from topicprism.inference import Propagation
 from topicprism.report.documents import Seen, examples, fit_of, look
-from topicprism.report.facts import Choice, Numbers, Summary, Topic, Trial, Word
+from topicprism.report.facts import Choice, Numbers, Reason, Summary, Topic, Trial, Word
 from topicprism.report.fitted import Fitted, fitted
 from topicprism.report.packing import pack
 from topicprism.report.prose import about, decimals, sentences
@@ -67,7 +68,8 @@ def summarise(
         topics=_topics(what, share, places),
         mapped=mapped,
         expected=float(share @ what.model.eta) if what.supervised else None,
-        decimals=decimals(what.model.eta.tolist()),
+        left=range_left(what.model.eta, what.info) if what.supervised else None,
+        decimals=max(decimals(what.model.eta.tolist()), _decimals_of_responses(what)),
         examples=() if seen is None else examples(what, seen),
         fit=None if seen is None else fit_of(seen, held_out),
         scores=_scores(what),
@@ -81,6 +83,14 @@ def summarise(
 
 def _title(what: Fitted, response: str) -> str:
     return f"Topics, and what moves {response}" if what.supervised else "Topics of the documents"
+
+
+def _decimals_of_responses(what: Fitted) -> int:
+    """Coefficients may be much larger than any response."""
+    match what.info:
+        case {"response": {"min": float(low), "max": float(high)}}:
+            return decimals([low, high])
+    return 0
 
 
 def _shares(what: Fitted, seen: Seen | None) -> PerTopic:
@@ -171,21 +181,21 @@ def _numbered(values: Any) -> tuple[tuple[str, Any], ...]:
 
 
 def _choice(what: Fitted) -> Choice:
-    chosen, trials = what.selection, {}
-    for t in sorted(getattr(chosen, "trials", ()), key=lambda t: float(t.pr2)):
-        if np.isfinite(t.pr2):
-            std = float(np.nan if t.pr2_std is None else t.pr2_std)
-            known = std if np.isfinite(std) else None
-            trials[int(t.n_topics)] = Trial(int(t.n_topics), float(t.pr2), known)
+    chosen = what.selection
     spectrum = getattr(chosen, "spectrum", what.spectrum)
     values = np.asarray([] if spectrum is None else spectrum, float)[:N_EIGENVALUES]
     threshold = getattr(chosen, "threshold", None)
+    reasons = getattr(chosen, "reasons", {})
+    told = [name for name in reasons if what.supervised or name != "noise_variance"]
     return Choice(
         n_topics=what.model.n_topics,
         spectrum=tuple(values[np.isfinite(values)].tolist()),
         threshold=None if threshold is None else float(threshold),
-        trials=tuple(trials[k] for k in sorted(trials)),
-        reasons=tuple((str(k), str(v)) for k, v in getattr(chosen, "reasons", {}).items()),
+        trials=tuple(
+            Trial(int(t.n_topics), float(t.alpha0), float(t.pr2), float(t.pr2_std))
+            for t in getattr(chosen, "trials", ())
+        ),
+        reasons=tuple(Reason(name, float(getattr(chosen, name)), reasons[name]) for name in told),
     )
 
 
@@ -197,6 +207,8 @@ def _numbers(what: Fitted) -> Numbers:
         alpha=tuple(model.alpha.tolist()),
         eta=tuple(model.eta.tolist()),
         sigma=float(model.sigma),
+        burstiness=float(model.burstiness),
+        spread=what.spread,
         features=what.features,
         max_sweeps=how.max_sweeps,
         tolerance=how.tolerance,
