@@ -1,4 +1,4 @@
-"""topicprism: from CSR counts to a fitted model, two threads."""
+"""topicprism: from CSR counts to a fitted model, two threads; the prior is told, as to others."""
 
 from functools import partial
 from time import perf_counter
@@ -8,7 +8,7 @@ from topicprism import SpectralSLDA
 
 
 def fit_predict(train, test, n_topics, method="joint"):
-    model = SpectralSLDA(n_topics, method=method, n_jobs=2, random_state=0)
+    model = SpectralSLDA(n_topics, method=method, alpha0=1.0, n_jobs=2, random_state=0)
     start = perf_counter()
     model.fit(train.X, train.y)
     seconds = perf_counter() - start

@@ -12,6 +12,11 @@ one dataclass in, one dataclass out::
     tensor      orthogonal tensor eigenpairs              Eigenpairs
     recovery    back to words: alpha, mu, eta, sigma
     spectral    the whole walk on one page                Solution, Model
+    selection   k and alpha0 from a sketch                Selection
+    robust      topics of text that is not the model's
+    refinement  topics made truer to their words
+    calibration what inferred proportions say of y        Calibrated
+    automatic   which road to take, and on it             Learnt
     inference   topic proportions of new documents        h, y_hat
     evaluation  how good is it
     theory      how hard was it                           Diagnostics
