@@ -70,16 +70,26 @@ def alpha0_of(sketch: Sketch, n_topics: int, settings: Settings, rng: np.random.
     """Where the sum of the estimated Dirichlet parameters falls through alpha0."""
     clean = without_noise(sketch)
     quick = replace(settings, n_restarts=min(settings.n_restarts, 20))
+
+    def excess(log_alpha0: float) -> float:
+        alpha0 = float(np.exp(log_alpha0))
+        try:
+            found = decompose(clean, n_topics, alpha0, quick, rng=rng).model
+            return float(found.alpha.sum()) - alpha0
+        except TooManyTopics:
+            return -alpha0  # too much was taken off the second moment
+
     low, high = np.log(RANGE)
+    above, below = 0.0, 0.0
     for _ in range(STEPS):
         middle = (low + high) / 2
-        alpha0 = float(np.exp(middle))
-        try:
-            ratio = decompose(clean, n_topics, alpha0, quick, rng=rng).model.alpha.sum() / alpha0
-        except TooManyTopics:
-            ratio = 0.0  # too much was taken off the second moment
-        low, high = (middle, high) if ratio > 1 else (low, middle)
-    return float(np.exp((low + high) / 2))
+        found = excess(middle)
+        if found > 0:
+            low, above = middle, found
+        else:
+            high, below = middle, found
+    share = above / (above - below) if above > below else 0.5  # of the way that is left
+    return float(np.exp(low + share * (high - low)))
 
 
 def without_noise(sketch: Sketch) -> Sketch:
