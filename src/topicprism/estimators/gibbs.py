@@ -11,7 +11,15 @@ from joblib import effective_n_jobs
 from topicprism._typing import DocTopic
 from topicprism.automatic import GRID, LEARN_ON, TRY_ON, Learnt, Wishes, learn_from
 from topicprism.backends import one_blas_thread
-from topicprism.calibration import Calibrated, Units, best_alpha0, calibrate, products, regress
+from topicprism.calibration import (
+    Calibrated,
+    Units,
+    best_alpha0,
+    calibrate,
+    likeliest_alpha0,
+    products,
+    regress,
+)
 from topicprism.corpus import Corpus
 from topicprism.engines import Threaded
 from topicprism.estimators.base import generator
@@ -30,6 +38,7 @@ from topicprism.samplers.state import RESPONSES
 from topicprism.settings import check_choice, check_real
 
 AS_IT_IS = Units(0.0, 1.0)
+PRIORS = (1.0, 2.0, 3.0, 5.0, 10.0)  # sums of them, for topics that were sampled
 TOLERATED = 0.03  # of R^2 on the training documents, that sampling may cost
 
 
@@ -141,7 +150,7 @@ class HybridSLDA(SampledRegression):
     Parameters
     ----------
     n_topics, alpha0, learn_alpha, beta, burn_in, n_kept, tolerance
-        As in :class:`GibbsSLDA`; ``burn_in`` is 50 and ``n_kept`` 50 by default.
+        As in :class:`GibbsSLDA`; ``burn_in`` is 100 and ``n_kept`` 100 by default.
     response_weight : float, default=10.0
         Power of the response's likelihood; 1 is the paper's, more keeps the sampler from
         turning to words alone (``docs/samplers.md`` has the figures).
@@ -169,8 +178,8 @@ class HybridSLDA(SampledRegression):
         alpha0: float = 1.0,
         learn_alpha: bool = False,
         beta: float = 0.1,
-        burn_in: int = 50,
-        n_kept: int = 50,
+        burn_in: int = 100,
+        n_kept: int = 100,
         tolerance: float = 0.0,
         warm_start: bool = False,
         callback: Callback | None = None,
@@ -231,10 +240,12 @@ class HybridSLDA(SampledRegression):
         y = task.units.centre + task.units.scale * task.Y[:, 0]
         docs = Threaded(Corpus(task.counts, y), effective_n_jobs(self.n_jobs))
         units, few = Units(task.units.centre, task.units.scale), Part.of(len(y), TRY_ON)
-        model = replace(model, burstiness=self._spectral.model.burstiness)
         with one_blas_thread:
-            if model.burstiness:
+            if task.plan.held:
+                model = replace(model, burstiness=self._spectral.model.burstiness)
                 model = model.with_alpha0(best_alpha0(docs, model, units, few, GRID))
+            elif self._spectral.held:
+                model = model.with_alpha0(likeliest_alpha0(docs, model, few, PRIORS))
             found = calibrate(docs, model, units, Part.of(len(y), LEARN_ON))
         self._r2_sampled = found.r2
         return found
