@@ -54,6 +54,8 @@ CORPORA = {  # name: file, V, rows at most
     "imdb, V=10,000": ("imdb.parquet", 10_000, None),
     "hotel_reviews, all, V=10,000": ("hotel_reviews.parquet", 10_000, None),
 }
+ORDER = ["TF-IDF + ridge", "SpectralSLDA()", "joint", "two-stage", "HybridSLDA", "Gibbs"]
+ORDER += ["MedLDA", "tomotopy SLDA", "scikit-learn LDA + ridge"]
 LARGE = ("imdb, V=10,000", "hotel_reviews, all, V=10,000")  # for what is quick only
 
 
@@ -276,7 +278,7 @@ def page() -> None:
     rows = read()
     lines = []
     for corpus in dict.fromkeys(r.corpus for r in rows):
-        mine = [r for r in rows if r.corpus == corpus]
+        mine = sorted((r for r in rows if r.corpus == corpus), key=_place)
         ridge = next(r.pr2 for r in mine if r.method == "TF-IDF + ridge")
         lines += ["", f"### {corpus}", "", "| method | k | pR² | of ridge | log-lik. | NPMI | s |"]
         lines += ["| --- | --: | --: | --: | --: | --: | --: |"]
@@ -290,6 +292,10 @@ def page() -> None:
     draw(rows)
 
 
+def _place(row: Row) -> tuple[int, int]:
+    return ORDER.index(row.method), row.k
+
+
 def draw(rows: list[Row]) -> None:
     import matplotlib
 
@@ -297,8 +303,7 @@ def draw(rows: list[Row]) -> None:
     import matplotlib.pyplot as plt
 
     corpora = [c for c in CORPORA if c not in LARGE and any(r.corpus == c for r in rows)]
-    names = ["joint", "two-stage", "HybridSLDA", "Gibbs", "MedLDA"]
-    names += ["tomotopy SLDA", "scikit-learn LDA + ridge"]
+    names = ORDER[2:]
     figure, axes = plt.subplots(2, 4, figsize=(13, 6), layout="constrained", sharex=True)
     for ax, corpus in zip(axes.flat, corpora, strict=False):
         for i, name in enumerate(names):
