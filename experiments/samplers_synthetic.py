@@ -32,7 +32,7 @@ WAYS = {
 }
 
 
-def trial(n_documents, V, k, length, n_sweeps, n_test, seed):
+def trial(n_documents, V, k, length, n_sweeps, n_test, seed, ways):
     """MSE and log-likelihood of each way on new documents of one model."""
     rng = np.random.default_rng(seed)
     truth = draw_model(V, k, rng)
@@ -41,7 +41,7 @@ def trial(n_documents, V, k, length, n_sweeps, n_test, seed):
     h = infer(truth, new, n_threads=2)
     true = np.mean((y_new - predict(truth, h)) ** 2), word_log_likelihood(truth, new, h)
     scores = {}
-    for name, way in WAYS.items():
+    for name, way in ways.items():
         model = way(k, n_sweeps).set_params(random_state=seed, n_jobs=2).fit(X, y)
         likelihood = word_log_likelihood(model.model_, new, model.transform(new))
         scores[name] = np.mean((y_new - model.predict(new)) ** 2), likelihood
@@ -49,7 +49,8 @@ def trial(n_documents, V, k, length, n_sweeps, n_test, seed):
     return scores
 
 
-def main(quick: bool) -> None:
+def main(quick: bool, only: list[str]) -> None:
+    ways = {name: way for name, way in WAYS.items() if not only or name in only}
     documents, sizes, seeds = (
         ([300], (60, 3, 60, 18, 100), [0])
         if quick
@@ -57,7 +58,7 @@ def main(quick: bool) -> None:
     )
     print("documents  way                        MSE                 log-likelihood per word")
     for n in documents:
-        trials = [trial(n, *sizes, seed) for seed in seeds]
+        trials = [trial(n, *sizes, seed, ways) for seed in seeds]
         for name in trials[0]:
             each = np.array([t[name] for t in trials])
             (mse, fit), (sd, spread) = each.mean(axis=0), each.std(axis=0)
@@ -68,4 +69,6 @@ def main(quick: bool) -> None:
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--quick", action="store_true")
-    main(parser.parse_args().quick)
+    parser.add_argument("--only", nargs="+", choices=list(WAYS), default=[])
+    args = parser.parse_args()
+    main(args.quick, args.only)
