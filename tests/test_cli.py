@@ -499,6 +499,10 @@ MISTAKES = {
     "bad ending": (["fit", "t.csv", "-o", "m.pkl"], "'m.pkl' should end in .tprism; try m.tprism"),
     "no output folder": (["fit", "t.csv", "-o", "x/m.tprism"], "there is no folder x to write"),
     "page over table": (["fit", "t.csv", "--report", "t.csv"], "t.csv is to be read and written"),
+    "page over model": (
+        ["fit", "t.csv", "-o", "m.tprism", "--report", "./m.tprism"],
+        "m.tprism is to hold the model and the page; give them two names",
+    ),
     "too many topics": (
         ["fit", "reviews.csv", "--n-topics", "5000"],
         "n_topics=5000, but there are",
