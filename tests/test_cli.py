@@ -471,6 +471,7 @@ MISTAKES = {
     ),
     "one document": (["fit", "one.csv"], "only 1 document has a text and a number, expected many"),
     "constant": (["fit", "same.csv"], "'stars' is 4 in all 3 documents, but it must vary"),
+    "tiny": (["fit", "tiny.csv"], "'y' is from 1e-300 to 3e-300, which is too close to be told"),
     "no words": (["fit", "symbols.csv"], "no term in 3 documents, expected words of two char"),
     "rare words": (
         ["fit", "t.csv", "--target", "stars"],
@@ -540,6 +541,7 @@ def test_a_mistake_is_one_sentence(here, home, capsys, monkeypatch, which):
     for name, content in {
         "t.csv": TABLE,
         "one.csv": "review,stars\nthe room was clean,5\n,3\n",
+        "tiny.csv": "text,y\n" + "the room was clean,1e-300\nthe staff was rude,3e-300\n" * 3,
         "same.csv": "review,stars\n" + "the room was clean,4\n" * 3,
         "symbols.csv": "review,stars\n- + - + ?,1\n! ! ! ! !,2\n? ! ? ! ?,3\n",
         "numbers.csv": "a,b\n1,2\n",
