@@ -24,7 +24,7 @@ MALFORMED = {
     "cut.csv.bz2": (bz2.compress(GOOD)[:-9], "damaged or cut short"),
     "cut.csv.xz": (lzma.compress(GOOD)[:-9], "damaged or cut short"),
     "array.json": (b'[{"text": "a", "y": 1}]', r"one JSON array.*jq -c '\.\[\]'"),
-    "number.jsonl": (b'{"text": "a b", "y": 1}\n17\n', "row 2: '17' is no JSON object, but a line"),
+    "number.jsonl": (b'{"text": "a b", "y": 1}\n17\n', "'17' is no JSON object, .* 4} was"),
     "broken.jsonl": (b'{"text": "a b", "y": 1}\n{"text"\n', "row 2: not JSON .*--skip-damaged"),
     "deep.jsonl": (b'{"text": ' + b"[" * 99_999 + b"\n", "row 1: not JSON"),
     "not.parquet": (GOOD, "not a whole Parquet file .*write it again"),

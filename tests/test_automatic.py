@@ -174,6 +174,18 @@ def test_a_response_that_words_do_not_tell_is_not_explained(text):
         assert abs(model.score(X[3000:], noise[3000:])) < 0.1
 
 
+@pytest.mark.parametrize("seed", range(6))
+def test_one_topic_has_the_mean_response(seed):
+    """The noise of the response was once taken for its direction: pR2 of -43 and below."""
+    rng = np.random.default_rng(seed)
+    X = rng.multinomial(12, rng.dirichlet(np.ones(20)), size=300)
+    y = 5 + 2 * rng.standard_normal(300)
+    for method in ("joint", "two-stage"):
+        model = SpectralSLDA(method=method, random_state=0).fit(X, y)
+        assert model.model_.n_topics == 1
+        assert_allclose(model.coef_, y.mean())
+
+
 def test_topics_without_a_response(text):
     X, _ = text
     lda = SpectralLDA(10, random_state=0).fit(X)

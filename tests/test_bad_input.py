@@ -1,5 +1,7 @@
 """Bad input gets one sentence: what was received, what was expected, what to do."""
 
+from datetime import date
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -70,6 +72,7 @@ def test_entries_that_are_not_counts(corpus, value, message, as_sparse):
         ),
         (lambda y: ["good"] * len(y), "y has dtype <U4, which is not numeric; .* encode labels"),
         (lambda y: np.array(["1.5"] * len(y), object), "y has dtype object, which is not numeric"),
+        (lambda y: [date(2020, 1, 1)] * len(y), "y has dtype object, which is not numeric"),
         (lambda y: np.arange(len(y)).astype("M8[D]"), "y has dtype datetime64.* not numeric"),
         (lambda y: y * 1e200, r"y contains .* a number beyond 1e\+100 .* rescale it"),
         (lambda y: y * 1e-200, "for all 200 documents, but it must vary"),

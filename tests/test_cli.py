@@ -471,6 +471,7 @@ MISTAKES = {
     ),
     "one document": (["fit", "one.csv"], "only 1 document has a text and a number, expected many"),
     "constant": (["fit", "same.csv"], "'stars' is 4 in all 3 documents, but it must vary"),
+    "tiny": (["fit", "tiny.csv"], "'y' is from 1e-300 to 3e-300, which is too close to be told"),
     "no words": (["fit", "symbols.csv"], "no term in 3 documents, expected words of two char"),
     "rare words": (
         ["fit", "t.csv", "--target", "stars"],
@@ -487,7 +488,8 @@ MISTAKES = {
         ["fit", "reviews.csv", "--n-topics", "3", "--noise-variance", "-1"],
         "noise_variance=-1.0, but expected a number from 0 up",
     ),
-    "bad seed": (["fit", "t.csv", "--seed", "-1"], "expected one argument|'-1' is not a whole"),
+    "bad seed": (["fit", "t.csv", "--seed=-1"], "'-1' is not a whole number from 0 up"),
+    "no jobs": (["fit", "t.csv", "--jobs", "0"], "'0' is not a whole number from 1 up"),
     "bad share": (["fit", "t.csv", "--held-out", "2"], "'2' is not a share from 0 to 0.9"),
     "bad min-df": (["fit", "t.csv", "--min-df", "1.5"], "'1.5' is neither a whole number nor"),
     "bad delimiter": (["fit", "t.csv", "--delimiter", "ab"], "'ab' is not one character"),
@@ -499,6 +501,10 @@ MISTAKES = {
     "bad ending": (["fit", "t.csv", "-o", "m.pkl"], "'m.pkl' should end in .tprism; try m.tprism"),
     "no output folder": (["fit", "t.csv", "-o", "x/m.tprism"], "there is no folder x to write"),
     "page over table": (["fit", "t.csv", "--report", "t.csv"], "t.csv is to be read and written"),
+    "page over model": (
+        ["fit", "t.csv", "-o", "m.tprism", "--report", "./m.tprism"],
+        "m.tprism is to hold the model and the page; give them two names",
+    ),
     "too many topics": (
         ["fit", "reviews.csv", "--n-topics", "5000"],
         "n_topics=5000, but there are",
@@ -536,6 +542,7 @@ def test_a_mistake_is_one_sentence(here, home, capsys, monkeypatch, which):
     for name, content in {
         "t.csv": TABLE,
         "one.csv": "review,stars\nthe room was clean,5\n,3\n",
+        "tiny.csv": "text,y\n" + "the room was clean,1e-300\nthe staff was rude,3e-300\n" * 3,
         "same.csv": "review,stars\n" + "the room was clean,4\n" * 3,
         "symbols.csv": "review,stars\n- + - + ?,1\n! ! ! ! !,2\n? ! ? ! ?,3\n",
         "numbers.csv": "a,b\n1,2\n",

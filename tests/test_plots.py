@@ -3,6 +3,7 @@
 import pickle
 import subprocess
 import sys
+from dataclasses import replace
 from html.parser import HTMLParser
 
 import matplotlib
@@ -312,6 +313,16 @@ def test_a_fitted_pipeline_shows_its_topics(pipeline):
     assert [float(cell) for cell in page.cells[1::4]] == pytest.approx(pipeline.model.eta, abs=0.01)
     assert "150 documents, 3 topics over 18 words" in pipeline._repr_html_()
     assert pipeline._repr_mimebundle_()["text/html"] == pipeline._repr_html_()
+
+
+def test_a_model_shows_its_topics(pipeline):
+    model = pipeline.model
+    page = Page(model._repr_html_())
+    assert set(page.tags) <= HARMLESS
+    assert [float(cell) for cell in page.cells[1::4]] == pytest.approx(model.eta, abs=0.01)
+    assert "Model: 3 topics over 18 words" in model._repr_html_()
+    no_response = Page(replace(model, eta=np.zeros(3))._repr_html_())
+    assert len(no_response.cells) == 9
 
 
 def test_hostile_words_are_shown_as_text(topics):

@@ -154,6 +154,13 @@ def test_columns_are_guessed_when_there_is_one_of_each(tmp_path):
     assert load(tmp_path, "a.csv").choose(None, None) == ("body", "stars")
 
 
+def test_an_index_of_pandas_is_no_response(tmp_path):
+    (tmp_path / "a.csv").write_text("text,stars,__index_level_0__\na b c d,5,17\n")
+    table = load(tmp_path, "a.csv")
+    assert table.choose(None, None) == ("text", "stars")
+    assert table.choose(None, "__index_level_0__") == ("text", "__index_level_0__")
+
+
 def test_the_only_strings_are_the_text_even_if_short(tmp_path):
     (tmp_path / "a.csv").write_text("word,n\nroom,1\nbed,2\n")
     assert load(tmp_path, "a.csv").choose(None, None) == ("word", "n")

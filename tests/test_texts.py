@@ -10,6 +10,7 @@ import polars as pl
 import pyarrow as pa
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
+from scipy.sparse import csr_array
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import Ridge
@@ -240,6 +241,7 @@ def test_parts_fitted_over_batches_make_a_pipeline(pipeline):
         ([b"bytes"] * 240, STARS, {}, "document 0 is b'bytes' of type bytes, expected str; decode"),
         ([3.5] * 240, STARS, {}, "document 0 is 3.5 of type float, expected str"),
         (TEXTS[:4], STARS[:4], {}, "none of .* terms is in 5 to 2|min_df=5 keeps"),
+        (csr_array(np.eye(240)), STARS, {}, "got counts .* for an estimator: SpectralSLDA"),
         (TEXTS, ["good"] * 240, {}, "not numeric"),
         (TEXTS, np.ones(240), {}, "y is 1 for all 240 documents"),
     ],

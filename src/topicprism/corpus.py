@@ -171,12 +171,16 @@ def check_response(y: Any, n_documents: int) -> Doc:
     """One finite number per document."""
     given = np.asarray(y)
     texts = given.dtype.kind == "O" and any(isinstance(v, str) for v in given.flat)
+    sentence = (
+        f"y has dtype {given.dtype}, which is not numeric; expected one number per document: "
+        "encode labels or dates as numbers first"
+    )
     if given.dtype.kind not in "biufO" or texts:
-        raise ValueError(
-            f"y has dtype {given.dtype}, which is not numeric; expected one number per document: "
-            "encode labels or dates as numbers first"
-        )
-    response = given.astype(float)
+        raise ValueError(sentence)
+    try:
+        response = given.astype(float)
+    except TypeError:  # dates, or whatever else is no number
+        raise ValueError(sentence) from None
     if response.shape != (n_documents,):
         raise ValueError(_wrong_length(response.shape, n_documents))
     bad = np.flatnonzero(~(np.abs(response) < LARGEST))

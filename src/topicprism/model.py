@@ -49,6 +49,12 @@ class Model:
         """The same model, its topics in another order."""
         return replace(self, alpha=self.alpha[order], mu=self.mu[:, order], eta=self.eta[order])
 
+    def _repr_html_(self) -> str:
+        """What a notebook shows; a model knows its words by their numbers only."""
+        from topicprism import notebook
+
+        return notebook.model_html(self)
+
     def with_alpha0(self, alpha0: float) -> Model:
         """The same model, the Dirichlet parameters scaled to this sum."""
         return replace(self, alpha=self.alpha * (alpha0 / self.alpha.sum()))

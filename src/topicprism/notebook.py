@@ -6,9 +6,11 @@ Colours come from the page it is shown on, so that it can be read by day and by 
 from __future__ import annotations
 
 from html import escape
+from types import SimpleNamespace
 from typing import Any
 
 from topicprism.effects import Effects, effects, percent
+from topicprism.model import Model
 from topicprism.words import top_words
 
 LINE = "border-bottom:1px solid rgba(128,128,128,.3)"
@@ -51,9 +53,18 @@ def topics_html(
     )
 
 
+def model_html(model: Model) -> str:
+    """The same of parameters alone; those of no response have no effect to show."""
+    coef = model.eta if model.eta.any() else None
+    return topics_html(SimpleNamespace(model_=model, coef_=coef), title=_counted("Model", model))
+
+
 def _title(topics: Any) -> str:
-    model = topics.model_
-    return f"{type(topics).__name__}: {model.n_topics} topics over {model.n_words:,} words"
+    return _counted(type(topics).__name__, topics.model_)
+
+
+def _counted(name: str, model: Model) -> str:
+    return f"{name}: {model.n_topics} topics over {model.n_words:,} words"
 
 
 def _heading(shown: Effects, several: bool) -> tuple[str, str]:

@@ -103,7 +103,8 @@ def _decompose(
         T = in_space(m.third, space.W)
         return space, power_method(T, rng, settings.n_restarts, settings.n_iterations)
 
-    found = ALGORITHMS[settings.method](moments, alpha0, solve, settings)
+    algorithm = ALGORITHMS[settings.method] if n_topics > 1 else one_topic
+    found = algorithm(moments, alpha0, solve, settings)
     alpha = alphas(found.pairs, alpha0)
     order = np.lexsort((-alpha, found.eta))  # by effect; the common ones first if there is none
     model = Model(
@@ -147,6 +148,11 @@ def joint(m: Centred, alpha0: float, solve: Solve, settings: Settings) -> Found:
     space, pairs = solve(scaled(m, scale))
     v = directions(pairs, space, alpha0) / scale[:, None]
     return Found(pairs, space, v[:-1], v[-1])
+
+
+def one_topic(m: Centred, alpha0: float, solve: Solve, settings: Settings) -> Found:
+    """Neither: every document expects the same, and third moments only add noise to it."""
+    return replace(two_stage(m, alpha0, solve, settings), eta=m.first[-1:])
 
 
 ALGORITHMS = {"joint": joint, "two-stage": two_stage}

@@ -17,6 +17,7 @@ from os import PathLike
 from typing import Any, Self, cast
 
 import numpy as np
+from scipy.sparse import issparse
 from sklearn.base import clone
 from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
@@ -256,9 +257,15 @@ def as_list(column: Any) -> list[Any]:
     """The values of a list, an array or a column of a table; not copied if a list already."""
     if isinstance(column, list):
         return column
-    if len(getattr(column, "shape", (0,))) != 1:
+    shape = tuple(getattr(column, "shape", (0,)))
+    if issparse(column):
         raise ValueError(
-            f"got a {type(column).__name__} of shape {tuple(column.shape)}, but expected one "
+            f"got counts of shape {shape}, but expected texts, one for each "
+            "document; counts are for an estimator: SpectralSLDA().fit(counts, y)"
+        )
+    if len(shape) != 1:
+        raise ValueError(
+            f"got a {type(column).__name__} of shape {shape}, but expected one "
             "value for each document; pass one column of it"
         )
     for method in ("to_pylist", "tolist", "to_list"):  # pyarrow; numpy and pandas; polars

@@ -172,7 +172,9 @@ def _sketch(sub: Any) -> Parser:
         metavar="N",
         help="of the sketch: room for so many topics at most (default: 48)",
     )
-    p.add_argument("--jobs", type=int, default=-1, metavar="N", help="threads (default: all cores)")
+    p.add_argument(
+        "--jobs", type=_jobs, default=-1, metavar="N", help="threads (default: all cores)"
+    )
     p.add_argument("--seed", type=_seed, default=0, help="of everything random (default: 0)")
     _table(p)
     _counting(p)
@@ -290,7 +292,9 @@ def _learning(p: Parser) -> None:
     )
     g.add_argument("--restarts", type=_count, metavar="N", help="of the power method")
     g.add_argument("--iterations", type=_count, metavar="N", help="of the power method, at most")
-    g.add_argument("--jobs", type=int, default=-1, metavar="N", help="threads (default: all cores)")
+    g.add_argument(
+        "--jobs", type=_jobs, default=-1, metavar="N", help="threads (default: all cores)"
+    )
     g.add_argument("--seed", type=_seed, default=0, help="of everything random (default: 0)")
 
 
@@ -325,7 +329,13 @@ def _auto_or(read: Callable[[str], T]) -> Callable[[str], T | str]:
 
 
 def _seed(text: str) -> int:
-    return 0 if text == "0" else _count(text)
+    if not text.isdecimal():
+        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number from 0 up")
+    return int(text)
+
+
+def _jobs(text: str) -> int:
+    return -1 if text == "-1" else _count(text)
 
 
 def _df(text: str) -> float:

@@ -32,6 +32,8 @@ def fit(session: Session) -> None:
     named = args.output or _model_name(args.files[0])
     model = output_path(named, args.files, MODEL)
     page = output_path(args.report, args.files) if args.report else None
+    if page is not None and page.resolve() == model.resolve():
+        raise TableError(f"{page} is to hold the model and the page; give them two names")
     pipeline, counted = learnt(session)
     save(pipeline, model)
     session.kept.append(f"{model} holds the model")

@@ -24,6 +24,7 @@ from topicprism.tables import Table, TableError, Usable, usable
 from topicprism.text import FastCountVectorizer
 from topicprism.texts import Fingerprint
 
+SMALLEST = 1e-100  # difference of responses: its square must be a number
 FEWEST = 100  # documents, for some to be held out
 MOST_HELD_OUT = 5_000
 MOST_BASELINE = 30_000
@@ -148,6 +149,11 @@ def _check(seen: Seen, name: str, columns: tuple[str, str]) -> None:
         raise TableError(
             f"{name}: only 1 document has a text and a number, expected many; add rows"
             + (f" or mend those left out ({reasons})" if reasons else "")
+        )
+    if seen.low < seen.high <= seen.low + SMALLEST:
+        raise TableError(
+            f"{name}: {target!r} is from {seen.low:g} to {seen.high:g}, which is too close to be "
+            "told apart; write it in other units"
         )
     if seen.low == seen.high:
         raise TableError(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -17,6 +18,7 @@ MOSTLY = 0.9  # of the values of a column that are of one kind
 WORDS = 4  # in a value of a text-like column, on average
 MISSING = {"", "na", "n/a", "nan", "null", "none", "-", "."}
 LISTED = 20  # columns named in a sentence
+INDEX = re.compile(r"__index_level_\d+__")  # what pandas calls a nameless index in Parquet
 
 EMPTY, NO_STRING = "empty text", "text that is not a string"
 NO_RESPONSE, NO_NUMBER = "no response", "response that is not a number"
@@ -73,7 +75,9 @@ class Table:
             if name is not None:
                 _place(name, self.columns, self.called)
         if target is None:
-            others = [i for i, name in enumerate(self.columns) if name != text]
+            others = [
+                i for i, name in enumerate(self.columns) if name != text and not INDEX.match(name)
+            ]
             target = self._only(others, sample, _number_like, "response", "--target")
         if text is None:
             text = self.choose_text(avoid=target)

@@ -266,7 +266,7 @@ class JsonLines:
             return _DAMAGED_ROW
         raise TableError(
             f'{self.source.name}, row {number}: {what}, but a line such as {{"text": "...", '
-            '"stars": 4}} was expected; mend it, or pass --skip-damaged'
+            '"stars": 4} was expected; mend it, or pass --skip-damaged'
         )
 
 
