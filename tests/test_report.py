@@ -261,7 +261,7 @@ def test_a_fit_of_text_with_more_structure_than_topics_gives_a_page():
     assert s.numbers.spread == tuple(topics.spread_)
     assert_allclose([p for _, p in s.fit.points], made.predict(texts))
     assert_allclose([t.high - t.low for t in s.topics], 2 * 1.959964 * topics.coef_std_)
-    assert [t.n_topics for t in s.choice.trials] == [5, 10, 20]
+    assert [t.n_topics for t in s.choice.trials] == [3, 5, 10, 20]
     assert [r.parameter for r in s.choice.reasons] == ["n_topics", "alpha0", "noise_variance"]
     assert ("Repeated words", "count for less (burstiness 0.75)") in s.about
     page = render(s)

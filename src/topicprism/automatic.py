@@ -35,11 +35,12 @@ from topicprism.sketching import CLEAR, Sketch, moments_over, span
 from topicprism.spectral import SPARE, Solution, decompose, width_for
 
 MOST = 26  # topics that a sketch is made for when none are asked for
-TRIED = (5, 10, 20)  # numbers of topics, where the spectrum does not tell
+TRIED = (3, 5, 10, 20)  # numbers of topics, where the spectrum does not tell
 USUAL = 5  # topics, where there is neither an end of the spectrum nor a document
 ROUNDS, TRIAL_ROUNDS = 5, 3
-GRID, COARSE = (1.0, 3.0, 10.0, 30.0), (3.0, 30.0)  # of alpha0
+GRID, COARSE = (1.0, 3.0, 10.0), (3.0, 10.0)  # of alpha0
 LEARN_ON, TRY_ON = 20_000, 4_000  # documents, at most
+CLOSE = 0.03  # of predictive R2, given for more topics to read
 HELD_OUT = 0.25  # of the documents, at most, to try numbers of topics on
 FEWEST = 5  # documents that carry a topic, or it is an accident
 
@@ -224,18 +225,22 @@ def _number_of_topics(text: Text) -> tuple[int, tuple[Trial, ...], str]:
         return max(min(3, most), 1), (), why
     trials = _trials(text, tried)
     best = max(trials, key=lambda t: t.pr2)
-    chosen = [t for t in trials if t.pr2 >= best.pr2 - best.pr2_std][-1]
     listed = ", ".join(f"{t.pr2:.3f} with {t.n_topics}" for t in trials)
+    tried_on = f"predictive R2 on documents held out ({listed})"
+    if best.pr2 < 2 * best.pr2_std:
+        why = f"{_crowded(text.sketch)}, but little that tells of the response; {tried_on}"
+        return trials[0].n_topics, trials, why
+    chosen = [t for t in trials if t.pr2 >= best.pr2 - CLOSE][-1]
     why = (
-        f"{_crowded(text.sketch)}; of those tried, the most topics whose predictive R2 on "
-        f"documents held out is within a standard error of the best ({listed})"
+        f"{_crowded(text.sketch)}; of those tried, the most topics within {CLOSE:g} of the best "
+        f"{tried_on}"
     )
     return chosen.n_topics, trials, why
 
 
 def _trials(text: Text, tried: list[int]) -> tuple[Trial, ...]:
     """Each number of topics, learnt without some documents and tried on these."""
-    share = min(HELD_OUT, TRY_ON / 4 / text.n)
+    share = min(HELD_OUT, TRY_ON / 2 / text.n)
     rest, held_out = Part(0, 1 - share), Part(1 - share, 1)
     docs = Some(text.docs, rest)
     sketch = _sketch(docs, docs.total(word_sums), max(tried), text.rng)
@@ -279,7 +284,7 @@ def _the_end(sketch: Sketch, k: int) -> str:
     s = sketch.spectrum
     return (
         f"the spectrum of the words ends there: eigenvalue {k} is {s[k - 1]:.3g}, the next "
-        f"{s[k]:.3g}, and chance alone gives up to {sketch.noise_edge:.3g}"
+        f"{s[k]:.3g}, and up to {CLEAR * sketch.noise_edge:.3g} may be chance"
     )
 
 

@@ -39,6 +39,7 @@ from topicprism.settings import check_choice, check_real
 
 AS_IT_IS = Units(0.0, 1.0)
 PRIORS = (1.0, 2.0, 3.0, 5.0, 10.0)  # sums of them, for topics that were sampled
+FEW = 10_000  # documents; a chain of fewer follows chance in the response
 TOLERATED = 0.03  # of R^2 on the training documents, that sampling may cost
 
 
@@ -144,8 +145,8 @@ class GibbsSLDA(SampledRegression):
 class HybridSLDA(SampledRegression):
     """Gibbs sampling that starts at the joint spectral answer.
 
-    Where sampling would cost too much of the fit to the response, the response's own topics
-    are held and the others sampled.
+    Where the response has topics of its own and sampling would cost too much of the fit to
+    it, or there are fewer than 10,000 documents, these are held and the others sampled.
 
     Parameters
     ----------
@@ -211,10 +212,13 @@ class HybridSLDA(SampledRegression):
         going_on = self.warm_start and hasattr(self, "state_")
         if not going_on:
             self._spectral = self._learnt(task)
+        held = replace(task, plan=replace(plan, held=self._spectral.held))
+        if self.refit and task.counts.shape[0] < FEW:
+            self._sample(held)
+            return self
         self._sample(task)
-        held = self._spectral.held
-        if self.refit and not going_on and held and self._lost() > TOLERATED:
-            self._sample(replace(task, plan=replace(plan, held=held)))
+        if self.refit and not going_on and held.plan.held and self._lost() > TOLERATED:
+            self._sample(held)
         return self
 
     def _learnt(self, task: Task) -> Learnt:
