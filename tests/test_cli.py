@@ -714,7 +714,9 @@ def test_ctrl_c_during_predict_keeps_the_rows_so_far(here, monkeypatch, capsys):
 
 
 def test_a_broken_pipe_is_quiet(here):
-    child = spawn("predict", "reviews.tprism", "reviews.csv", cwd=here)
+    header, *rows = (here / "reviews.csv").read_text().splitlines(keepends=True)
+    (here / "many.csv").write_text(header + "".join(rows) * 40)  # more than a pipe holds
+    child = spawn("predict", "reviews.tprism", "many.csv", "--proportions", cwd=here)
     child.stdout.readline()
     child.stdout.close()
     assert child.wait(timeout=60) == 141
