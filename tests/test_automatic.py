@@ -186,6 +186,14 @@ def test_one_topic_has_the_mean_response(seed):
         assert_allclose(model.coef_, y.mean())
 
 
+@pytest.mark.parametrize("k", [3, "auto"])
+def test_a_response_that_has_nothing_to_do_with_model_data(k):
+    """Two sigma of R^2 for 1,000 new documents and what three coefficients cost on 500."""
+    X, y, _ = make_slda(1500, n_words=200, n_topics=5, doc_length=60, random_state=0)
+    y = np.random.default_rng(0).permutation(y)
+    assert SpectralSLDA(k, random_state=0).fit(X[:500], y[:500]).score(X[500:], y[500:]) > -0.05
+
+
 def test_topics_without_a_response(text):
     X, _ = text
     lda = SpectralLDA(10, random_state=0).fit(X)

@@ -37,7 +37,8 @@ def topics(
     """A model of at most ``n_topics``, those of the response first, and how many those are."""
     zz = sketch.second / sketch.weight
     mean, xx, b = sketch.first[:-1] / sketch.weight, zz[:-1, :-1], zz[-1, :-1]
-    n_response = min(OF_RESPONSE, n_topics) if supervised and n_topics > 1 and b.any() else 0
+    wanted = supervised and n_topics > 1 and told(sketch)
+    n_response = min(OF_RESPONSE, n_topics) if wanted else 0
     response = _within(sketch, _orthonormal(mean, b, xx @ b), n_response, rng)
     _, vectors = np.linalg.eigh(xx - np.outer(xx @ mean, mean) / (mean @ mean))
     leading = _orthonormal(mean, *vectors.T[::-1])
@@ -48,6 +49,14 @@ def topics(
     alpha = ALPHA0 * np.concatenate([share * parts[0], (1 - share) * parts[1]])
     none = np.zeros(len(alpha))
     return Model(alpha, mu, none, 0.0, BURSTINESS), n
+
+
+def told(sketch: Sketch) -> bool:
+    """Whether E[y x] is more than the chance of V words: else the response has no direction."""
+    mean, b = sketch.first[:-1] / sketch.weight, sketch.second[-1, :-1] / sketch.weight
+    own = b - mean * (mean @ b) / (mean @ mean)
+    V, noise = sketch.basis.n_seen, sketch.c1 / sketch.weight**2
+    return bool(own @ own > V * noise * (1 + 4 * np.sqrt(2 / V)))
 
 
 def _within(sketch: Sketch, R: Array, n_topics: int, rng: np.random.Generator) -> WordTopic:
