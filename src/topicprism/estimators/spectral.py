@@ -33,12 +33,9 @@ class _SpectralTopics(Topics):
     n_restarts: int
     n_iterations: int
 
-    def _wishes(self) -> Wishes:
-        raise NotImplementedError
-
-    def _learn(self, docs: Corpus) -> Self:
+    def _learn(self, docs: Corpus, wishes: Wishes) -> Self:
         threads = Threaded(docs, effective_n_jobs(self.n_jobs))
-        learnt = learn_from(threads, self._wishes(), generator(self.random_state))
+        learnt = learn_from(threads, wishes, generator(self.random_state))
         return self._keep(learnt, len(docs))
 
     def _keep(self, learnt: Learnt, n_documents: int) -> Self:
@@ -165,10 +162,10 @@ class SpectralSLDA(Regression, _SpectralTopics):
         -------
         self
         """
-        self._wishes()
+        wishes = self._wishes()
         counts = self._counts(X, reset=True)
         name = type(self).__name__
-        return self._learn(Corpus(counts, varied(y, counts.shape[0], name)))
+        return self._learn(Corpus(counts, varied(y, counts.shape[0], name)), wishes)
 
     def fit_documents(self, docs: Documents) -> Self:
         """Learn from documents with their responses, wherever they are kept.
@@ -259,9 +256,9 @@ class SpectralLDA(_SpectralTopics):
 
     def fit(self, X: Any, y: Any = None) -> Self:
         """Learn topics from word counts; ``y`` is not looked at."""
-        self._wishes()
+        wishes = self._wishes()
         counts = self._counts(X, reset=True)
-        return self._learn(Corpus(counts, np.zeros(counts.shape[0])))
+        return self._learn(Corpus(counts, np.zeros(counts.shape[0])), wishes)
 
     def score(self, X: Any, y: Any = None) -> float:
         """Held-out log-likelihood per word: half of each document is scored by the other half."""
