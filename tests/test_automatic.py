@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from oracles import population_basis, population_sketch, unequal_model
-from scipy.sparse import csr_array
+from scipy.sparse import csr_array, vstack
+from scipy.special import digamma
 from sklearn.linear_model import LinearRegression, Ridge
 from sklearn.model_selection import GridSearchCV
 
@@ -17,9 +18,10 @@ from topicprism.evaluation import pr2, recovery_errors
 from topicprism.inference import posterior
 from topicprism.model import Model
 from topicprism.refinement import BETA, SWEEPS, Part, Some, refine
-from topicprism.robust import OF_RESPONSE, restricted, topics
+from topicprism.robust import OF_RESPONSE, PRIOR, SHARE, parted, restricted, topics
 from topicprism.selection import alpha0_of, ends_at, n_clear, without_noise
 from topicprism.settings import Settings
+from topicprism.sketching import moments_over
 from topicprism.spectral import decompose
 
 
@@ -256,7 +258,7 @@ def test_topics_of_the_response_hold_its_directions(text):
     model, n = topics(made, 10, True, np.random.default_rng(0))
     assert (n, model.n_topics) == (OF_RESPONSE, 10)
     assert_allclose(model.mu.sum(axis=0), 1)
-    assert_allclose(model.alpha[:n].sum(), 0.5)
+    assert_allclose(model.alpha[:n].sum(), SHARE * PRIOR)
     rows = X.toarray() / X.toarray().sum(axis=1, keepdims=True)
     b = rows.T @ (y - y.mean()) / len(y)
     inside = model.mu[:, :3] @ np.linalg.lstsq(model.mu[:, :3], b, rcond=None)[0]
@@ -270,11 +272,11 @@ def test_who_said_what(rng):
     X = csr_array(n[None])
     words, shares = np.zeros((8, 3)), np.zeros(3)
     fold_in.assign(X.indptr, X.indices, X.data, model.mu, model.alpha, 4, words, shares)
-    z = np.zeros(3)
+    c = model.alpha
     for _ in range(4):
-        r = model.mu * (model.alpha + z)
-        r /= r.sum(axis=1, keepdims=True)
+        r = model.mu * c / (model.mu @ c)[:, None]
         z = n @ r
+        c = np.exp(digamma(model.alpha + z))
     assert_allclose(words, n[:, None] * r)
     assert_allclose(shares, (model.alpha + z) / (model.alpha.sum() + n.sum()))
 
@@ -294,9 +296,41 @@ def test_a_round_of_refinement(rng):
     held = refine(docs, truth, 1, n_held=2)
     assert_array_equal(held.mu[:, :2], truth.mu[:, :2])
     assert_allclose(held.mu[:, 2], mu[:, 2])
-    assert_allclose(held.alpha[:2].sum(), truth.alpha[:2].sum())
+    assert_allclose(held.alpha, free.alpha)
     first = refine(docs, truth, 1, part=Part(0, 0.5))
     assert_allclose(first.mu, refine(docs.rows(0, 150), truth, 1).mu)
+
+
+def test_moments_of_parts_are_those_of_the_whole(text):
+    corpus = Corpus(*text)
+    made = sketch(corpus, 16, np.random.default_rng(0))
+    parts = parted(corpus, made.basis.B)
+    assert_allclose(parts.weights.sum(), made.weight)
+    assert_allclose(parts.sums.sum(axis=0), made.second[:-1, :-1], atol=1e-9 * made.weight)
+    tenth = sketch(corpus, 16, np.random.default_rng(0))
+    tenth = moments_over(corpus.rows(400, 800), tenth.basis)
+    assert_allclose(parts.moments[1], tenth.second[:-1, :-1] / tenth.weight, atol=1e-9)
+    few = parted(corpus.rows(0, 4), made.basis.B)
+    assert len(few.moments) == 4  # of ten parts, those that have a document
+
+
+def test_documents_that_are_nearly_the_same_are_no_topic(text):
+    """Thirty words that three long documents of 4,003 share, and hardly any other."""
+    X, y = text
+    rng = np.random.default_rng(1)
+    rare = rng.multinomial(3, np.full(30, 1 / 30), 4003) * (rng.random((4003, 1)) < 0.02)
+    rare[1000:1003] = 8
+    X = csr_array(np.hstack([vstack([X[:1000], X[:3], X[1000:]]).toarray(), rare]))
+    corpus = Corpus(X, np.insert(y, 1000, y[:3]))
+    made = sketch(corpus, 32, np.random.default_rng(0))
+    parts = parted(corpus, made.basis.B).moments
+
+    def said(*with_parts):
+        model, _ = topics(made, 10, False, np.random.default_rng(0), *with_parts)
+        return model.mu[400:].sum(axis=0).max()
+
+    assert said() > 0.5
+    assert said(parts) < 0.1
 
 
 def test_parts_of_documents(rng):

@@ -105,12 +105,13 @@ def test_noise_variance_is_what_the_topics_leave_of_the_mean_square(rng):
 def test_noise_variance_counts_a_direction_that_only_the_response_has(rng):
     """Twelve coordinates of equal spread, the last of which alone moves y: sigma^2 = 0.36."""
     basis = Basis(np.eye(12), np.eye(12), 0.0, 1.0)
+    first = np.array([*np.ones(12), 0.0])  # each word counts for one
     second = np.diag([*np.linspace(2, 1, 12), 1.0])
     second[-1, -2] = second[-2, -1] = 0.8
-    sketch = Sketch(basis, 1, np.zeros(13), second, np.zeros((13, 13, 13)))
+    sketch = Sketch(basis, 1, first, second, np.zeros((13, 13, 13)))
     assert_allclose(noise_variance(sketch, 3), 1 - 0.64)
     # were it all sampling noise, it would explain nothing
-    noisy = Sketch(basis, 1, np.zeros(13), second, np.zeros((13, 13, 13)), c1=0.64 / 12)
+    noisy = Sketch(basis, 1, first, second, np.zeros((13, 13, 13)), c1=0.64 / 12)
     assert_allclose(noise_variance(noisy, 3), 1)
 
 

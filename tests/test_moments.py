@@ -21,7 +21,7 @@ from topicprism.moments import (
     pair_products,
     word_sums,
 )
-from topicprism.sketching import Basis, moments_over, sketch, span
+from topicprism.sketching import RARE, Basis, moments_over, sketch, span
 
 
 @pytest.fixture
@@ -117,7 +117,10 @@ def test_the_basis_spans_mean_response_and_leading_directions(rng):
     assert_allclose(basis.B.T @ basis.lift, np.eye(6), atol=1e-12)
     for inside in (p, sums.covariance):
         assert_allclose(basis.lift @ (basis.B.T @ inside), inside, atol=1e-12)
-    scaled = basis.lift / np.sqrt(p)[:, None]
+    lengths = counts.sum(axis=1)
+    w = lengths / (lengths + 30)
+    assert_allclose(sums.share_of_a_word, w @ (1 / (lengths - 1)) / (300 * w.sum()))
+    scaled = basis.lift / np.sqrt(p + RARE * sums.share_of_a_word)[:, None]
     assert_allclose(scaled.T @ scaled, np.eye(6), atol=1e-12)
 
 

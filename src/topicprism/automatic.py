@@ -11,10 +11,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 
-from topicprism._typing import Array, Topic
+from topicprism._typing import Array, Square, Topic
 from topicprism.backends import one_blas_thread
 from topicprism.calibration import (
     Units,
@@ -28,7 +29,7 @@ from topicprism.corpus import Documents
 from topicprism.model import Model, TooManyTopics
 from topicprism.moments import WordSums, word_sums
 from topicprism.refinement import Part, Some, refine
-from topicprism.robust import topics
+from topicprism.robust import parted, told, topics
 from topicprism.selection import Selection, Trial, alpha0_of, ends_at, n_clear
 from topicprism.settings import Settings, check_problem
 from topicprism.sketching import CLEAR, Sketch, moments_over, span
@@ -37,7 +38,7 @@ from topicprism.spectral import SPARE, Solution, decompose, width_for
 MOST = 26  # topics that a sketch is made for when none are asked for
 TRIED = (3, 5, 10, 20)  # numbers of topics, where the spectrum does not tell
 USUAL = 5  # topics, where there is neither an end of the spectrum nor a document
-ROUNDS, TRIAL_ROUNDS = 5, 3
+ROUNDS, TRIAL_ROUNDS = 8, 5
 GRID, COARSE = (1.0, 3.0, 10.0), (3.0, 10.0)  # of alpha0
 LEARN_ON, TRY_ON = 20_000, 4_000  # documents, at most
 CLOSE = 0.03  # of predictive R2, given for more topics to read
@@ -110,6 +111,8 @@ def faithful(sketch: Sketch, wishes: Wishes, rng: np.random.Generator) -> Learnt
         return None
     if wishes.n_topics is None and k > min(MOST, sketch.basis.width - SPARE):
         return None  # it may not have ended
+    if k == 1 and wishes.n_topics is None and wishes.supervised and told(sketch):
+        return None  # one topic has nothing to say of the response, and the words do
     why = "as asked" if wishes.n_topics else _the_end(sketch, k)
     try:
         found = _as_in_the_paper(sketch, k, why, wishes, rng)
@@ -163,6 +166,15 @@ class Text:
     def part(self, at_most: int) -> Part:
         return Part.of(self.n, at_most)
 
+    @cached_property
+    def parts(self) -> tuple[Square, ...]:
+        return self.docs.total(parted, self.sketch.basis.B).moments
+
+    def topics(self, k: int) -> tuple[Model, int]:
+        """Topics to start from, and how many of them are the response's."""
+        with_response = self.wishes.supervised and self.wishes.settings.method == "joint"
+        return topics(self.sketch, k, with_response, self.rng, self.parts)
+
 
 def _robust(text: Text) -> Learnt:
     wishes = text.wishes
@@ -170,7 +182,7 @@ def _robust(text: Text) -> Learnt:
     k, why = wishes.n_topics, "as asked"
     if k is None:
         k, trials, why = _number_of_topics(text)
-    start, n_held = topics(text.sketch, k, wishes.supervised and _is_joint(wishes), text.rng)
+    start, n_held = text.topics(k)
     if start.n_topics < k:
         why += f", but the words carry only {start.n_topics}"
     if not wishes.supervised:
@@ -251,7 +263,7 @@ def _trials(text: Text, tried: list[int]) -> tuple[Trial, ...]:
 
 def _try(text: Text, k: int, fitting: Part, new: Documents) -> Trial:
     docs, units = text.docs, text.units
-    model, n_held = topics(text.sketch, k, _is_joint(text.wishes), text.rng)
+    model, n_held = text.topics(k)
     model = refine(docs, model, TRIAL_ROUNDS, n_held, fitting)
     grid = COARSE if text.wishes.alpha0 is None else (text.wishes.alpha0,)
     alpha0 = best_alpha0(docs, model, units, fitting, grid)
@@ -261,10 +273,6 @@ def _try(text: Text, k: int, fitting: Part, new: Documents) -> Trial:
     fit = tried_on.pr2(found.eta)
     std = 2 * np.sqrt(max(fit, 0.05)) * (1 - fit) / np.sqrt(max(tried_on.n, 1))
     return Trial(k, alpha0, units.scale**2 * found.variance, fit, float(std))
-
-
-def _is_joint(wishes: Wishes) -> bool:
-    return wishes.settings.method == "joint"
 
 
 # --- what to say about it -------------------------------------------------------------

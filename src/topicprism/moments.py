@@ -102,6 +102,11 @@ class WordSums:
         return self.x / self.y.weight
 
     @property
+    def share_of_a_word(self) -> float:
+        """What one occurrence adds to a frequency: 1 / (n (m - 1)), documents being of m words."""
+        return float(self.x2.sum()) / (self.n * self.y.weight)
+
+    @property
     def covariance(self) -> Word:
         """E[(y - E[y]) x1]."""
         centred: Word = (self.yx + (self.about - self.y.mean) * self.x) / self.y.weight

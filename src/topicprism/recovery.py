@@ -57,7 +57,7 @@ def noise_variance(sketch: Sketch, n_topics: int) -> float:
     explained = (((b @ top) ** 2 - noise) / np.sqrt(values[seen] ** 2 - edge**2)).sum()
 
     r = b - top @ (top.T @ b)
-    signal, spread = r @ r - sketch.basis.n_seen * noise, r @ xx @ r
+    signal, spread = r @ r - sketch.n_seen * noise, r @ xx @ r
     if signal > 1e-12 * (b @ b) and spread > 0:
         explained += signal**2 / spread
     return float(np.clip(zz[-1, -1] - explained, 0, zz[-1, -1]))

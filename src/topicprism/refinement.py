@@ -7,8 +7,7 @@ found to say::
 
     mu_i  ~  beta + expected counts of each word in topic i
 
-Topics that are held keep their words and, together, their share of the prior.
-Some documents are enough: ``Part`` says which.
+Topics that are held keep their words.  Some documents are enough: ``Part`` says which.
 """
 
 from __future__ import annotations
@@ -86,15 +85,16 @@ def said(c: Corpus, model: Model, part: Part) -> Said:
 def refine(
     docs: Documents, model: Model, n_rounds: int, n_held: int = 0, part: Part | None = None
 ) -> Model:
-    """The model after some rounds; the first ``n_held`` topics keep their words."""
-    alpha0, held = model.alpha.sum(), slice(n_held)
-    prior = model.alpha[held].sum()
+    """The model after some rounds; the first ``n_held`` topics keep their words.
+
+    The prior stays as it is on the way, and then follows the proportions that were found.
+    """
+    alpha = model.alpha
     for _ in range(n_rounds):
         found = docs.total(said, model, part or Part())
-        mu, alpha = found.words + BETA, found.shares.copy()
+        mu = found.words + BETA
         mu /= mu.sum(axis=0)
-        mu[:, held] = model.mu[:, held]
-        alpha[held] *= prior / alpha[held].sum() if n_held else 1.0
-        alpha[n_held:] *= (alpha0 - prior) / max(alpha[n_held:].sum(), 1e-300)
-        model = replace(model, mu=mu, alpha=np.maximum(alpha, 1e-6 * alpha0))
-    return model
+        mu[:, :n_held] = model.mu[:, :n_held]
+        model = replace(model, mu=mu)
+        alpha = np.maximum(found.shares / found.shares.sum(), 1e-6) * model.alpha.sum()
+    return replace(model, alpha=alpha)

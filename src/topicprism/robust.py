@@ -9,53 +9,99 @@ Then the response is given topics of its own.  With b = E[y x], three directions
 are those of partial least squares, which predict nearly as well as all words
 together.  The tensor within them gives three topics; the tensor within E[x] and
 the leading directions of the words gives the others.  Both come from one sketch.
+
+A direction may be large for the sake of two documents that are nearly the same.
+So directions are ranked by v'E[x x]v in the middle one of ten parts of the documents:
+what is in one part only is an accident.
 """
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy.linalg import block_diag
 
-from topicprism._typing import Array, WordTopic
+from topicprism._typing import Array, Coord, Cube, Square, WordCoord, WordTopic
+from topicprism.corpus import Corpus
 from topicprism.model import Model, TooManyTopics
+from topicprism.moments import Additive, pair_products, word_sums
+from topicprism.refinement import Part
 from topicprism.settings import Settings
 from topicprism.sketching import Basis, Sketch
 from topicprism.spectral import decompose, in_space
 
-ALPHA0 = 1.0  # while topics are sought: documents of few topics
+ALPHA0 = 1.0  # while the tensor is taken apart: documents of few topics
 OF_RESPONSE = 3
-SHARE = 0.5  # of the prior, for the topics of the response
+PRIOR, SHARE = 3.0, 0.85  # sum of it, and how much of it is for the topics of the response
 BURSTINESS = 0.75
+PARTS = 10  # of the documents
+UNSAID = 0.01  # of a topic, for all words: none is impossible
 PLAIN = Settings(method="two-stage", n_restarts=30)
 
 
 def topics(
-    sketch: Sketch, n_topics: int, supervised: bool, rng: np.random.Generator
+    sketch: Sketch,
+    n_topics: int,
+    supervised: bool,
+    rng: np.random.Generator,
+    parts: tuple[Square, ...] = (),
 ) -> tuple[Model, int]:
-    """A model of at most ``n_topics``, those of the response first, and how many those are."""
+    """A model of at most ``n_topics``, those of the response first, and how many those are.
+
+    ``parts`` are the second moments of parts of the documents, to tell accidents by.
+    """
     zz = sketch.second / sketch.weight
     mean, xx, b = sketch.first[:-1] / sketch.weight, zz[:-1, :-1], zz[-1, :-1]
     wanted = supervised and n_topics > 1 and told(sketch)
     n_response = min(OF_RESPONSE, n_topics) if wanted else 0
     response = _within(sketch, _orthonormal(mean, b, xx @ b), n_response, rng)
-    _, vectors = np.linalg.eigh(xx - np.outer(xx @ mean, mean) / (mean @ mean))
-    leading = _orthonormal(mean, *vectors.T[::-1])
-    content = _within(sketch, leading, n_topics - response.shape[1], rng)
-    mu, n = np.hstack([response, content]), response.shape[1]
-    share = SHARE if n and content.shape[1] else float(n > 0)
-    parts = [np.full(part.shape[1], 1 / max(part.shape[1], 1)) for part in (response, content)]
-    alpha = ALPHA0 * np.concatenate([share * parts[0], (1 - share) * parts[1]])
-    none = np.zeros(len(alpha))
-    return Model(alpha, mu, none, 0.0, BURSTINESS), n
+    content = _within(sketch, _leading(mean, xx, parts), n_topics - response.shape[1], rng)
+    n, m = response.shape[1], content.shape[1]
+    share = SHARE if n and m else float(n > 0)
+    alpha = PRIOR * np.repeat([share / max(n, 1), (1 - share) / max(m, 1)], [n, m])
+    said = sketch.basis.lift @ mean
+    mu = (1 - UNSAID) * np.hstack([response, content]) + UNSAID * said[:, None]
+    return Model(alpha, mu / mu.sum(axis=0), np.zeros(n + m), 0.0, BURSTINESS), n
+
+
+def _leading(mean: Coord, xx: Square, parts: tuple[Square, ...]) -> Array:
+    """E[x], and then the directions across it along which words vary most, without fail."""
+    across = np.eye(len(mean)) - np.outer(mean, mean) / (mean @ mean)
+    _, vectors = np.linalg.eigh(across @ xx @ across)
+    sizes = [np.einsum("ij,ik,kj->j", vectors, part, vectors) for part in parts or (xx,)]
+    order = np.argsort(-np.median(sizes, axis=0))
+    return _orthonormal(mean, *vectors.T[order])
+
+
+@dataclass(frozen=True)
+class Parted(Additive):
+    """Weights and sums of x1 x2, in coordinates, of each of ten parts of the documents."""
+
+    weights: Array
+    sums: Cube
+
+    @property
+    def moments(self) -> tuple[Square, ...]:
+        return tuple(s / w for s, w in zip(self.sums, self.weights, strict=True) if w > 0)
+
+
+def parted(c: Corpus, B: WordCoord) -> Parted:
+    K = B.shape[1]
+    found = Parted(np.zeros(PARTS), np.zeros((PARTS, K, K)))
+    for i in range(PARTS):
+        rows = Part(i / PARTS, (i + 1) / PARTS).rows(c)
+        words = word_sums(rows)
+        found.weights[i] = words.y.weight
+        found.sums[i] = B.T @ (pair_products(rows, B) - words.x2[:, None] * B)
+    return found
 
 
 def told(sketch: Sketch) -> bool:
     """Whether E[y x] is more than the chance of V words: else the response has no direction."""
     mean, b = sketch.first[:-1] / sketch.weight, sketch.second[-1, :-1] / sketch.weight
     own = b - mean * (mean @ b) / (mean @ mean)
-    V, noise = sketch.basis.n_seen, sketch.c1 / sketch.weight**2
+    V, noise = sketch.n_seen, sketch.c1 / sketch.weight**2
     return bool(own @ own > V * noise * (1 + 4 * np.sqrt(2 / V)))
 
 

@@ -1,12 +1,14 @@
 """The data, made small: moments of every document in a few well-chosen coordinates.
 
-Words are first scaled by p^-1/2, p their frequency, which makes the sampling
-noise of the second moment about the same in every direction.  Then::
+Words are first scaled by D^-1, D = diag(p + a little)^1/2 with p their frequency, which
+makes the sampling noise of the second moment about the same in every direction; the
+little, what ``RARE`` occurrences are, keeps words that hardly occur from mattering
+more than others.  Then::
 
-    A = p^-1/2 E[x1 x2] p^-1/2            never formed; A S is one pass
-    Q = orthonormal, spans p^1/2, r = p^-1/2 E[y x1], A r and the top eigenvectors of A
-    B = p^-1/2 Q      words -> coordinates
-    L = p^1/2 Q       coordinates -> words            B'L = I
+    A = D^-1 E[x1 x2] D^-1                never formed; A S is one pass
+    Q = orthonormal, spans D^-1 p, r = D^-1 E[y x1], A r and the top eigenvectors of A
+    B = D^-1 Q        words -> coordinates
+    L = D Q           coordinates -> words            B'L = I
 
     z = (B'x, y)      E[z], E[z z], E[z z z]          the sketch
 
@@ -48,6 +50,7 @@ MAX_PASSES = 12  # block power iterations
 MAX_BLOCKS = 4  # kept at once
 SEARCH = np.float32  # type of the directions on their way; sums and moments are float64
 CLEAR = 1.15  # times the edge of noise: an eigenvalue above it is no accident
+RARE = 20  # occurrences of a word that count for half of its scale
 ENOUGH = 0.01  # stop them when the next is expected to gain less than this, in log sum of squares
 
 
@@ -63,11 +66,6 @@ class Basis:
     @property
     def width(self) -> int:
         return int(self.B.shape[1])
-
-    @property
-    def n_seen(self) -> int:
-        """Words that occur."""
-        return int(np.any(self.B != 0, axis=1).sum())
 
     def same_as(self, other: Basis) -> bool:
         return self is other or (
@@ -95,14 +93,22 @@ class Sketch:
         return np.asarray(np.linalg.eigvalsh(self.second[:-1, :-1] / self.weight)[::-1], float)
 
     @property
+    def n_seen(self) -> float:
+        """Words that occur, a rare one for less than one: the sum of p / D^2."""
+        b = self.basis
+        p, squares = b.lift @ self.first[:-1] / self.weight, (b.B**2).sum(axis=1)
+        seen = squares > 0
+        return float(p[seen] @ np.sqrt(squares[seen] / (b.lift[seen] ** 2).sum(axis=1)))
+
+    @property
     def noise_edge(self) -> float:
         """The largest eigenvalue that chance alone gives.
 
         Words being scaled by p^-1/2, each entry of the V x V moment has sampling variance
-        c2 / weight^2: the semicircle law.  With few documents for V words the distribution
-        leans to the right, as that of a Wishart matrix does.
+        c2 / weight^2, and less if a word is rare: the semicircle law.  With few documents
+        for V words the distribution leans to the right, as that of a Wishart matrix does.
         """
-        V = self.basis.n_seen
+        V = self.n_seen
         semicircle = 2 * np.sqrt(V * self.c2) / self.weight
         return float(semicircle * (1 + np.sqrt(V / max(self.n, 1)) / 2))
 
@@ -156,13 +162,14 @@ def check_sums(sums: WordSums) -> None:
 
 
 def span(docs: Documents, sums: WordSums, rank: int, rng: np.random.Generator) -> Basis:
-    """Coordinates that hold p^1/2, r = p^-1/2 E[y x1], A r and the leading directions of A."""
+    """Coordinates that hold D^-1 p, r = D^-1 E[y x1], A r and the leading directions of A."""
     check_sums(sums)
     rank = min(rank, docs.n_words)
     p = sums.frequencies
-    root = np.sqrt(p)
+    root = np.where(p > 0, np.sqrt(p + RARE * sums.share_of_a_word), 0)  # D
     inverse = np.divide(1, root, out=np.zeros_like(root), where=root > 0)
-    response = inverse * sums.covariance
+    response, mean = inverse * sums.covariance, (inverse * p)[:, None]
+    mean /= np.linalg.norm(mean)
 
     def times_A(S: Array) -> Array:
         scaled = np.ascontiguousarray(inverse[:, None] * S, dtype=SEARCH)
@@ -170,16 +177,16 @@ def span(docs: Documents, sums: WordSums, rank: int, rng: np.random.Generator) -
         return inverse[:, None] * pairs / sums.y.weight
 
     start = root[:, None] * rng.standard_normal((len(p), rank))
-    leading = _leading(times_A, start, root[:, None])
-    own = _new_directions(response[:, None], root[:, None])
+    leading = _leading(times_A, start, mean)
+    own = _new_directions(response[:, None], mean)
     next_to_it = times_A(own) if own.size and rank > 3 else own[:, :0]
-    front = np.column_stack([root, own])
+    front = np.column_stack([mean, own])
     front = np.column_stack([front, _new_directions(next_to_it, front)])
     Q = np.ascontiguousarray(np.hstack([front, _new_directions(leading, front)])[:, :rank])
     return Basis(inverse[:, None] * Q, root[:, None] * Q, sums.y.mean, sums.y.sd or 1.0)
 
 
-def _leading(times_A: Callable[[Array], Array], S: Array, root: Array) -> Array:
+def _leading(times_A: Callable[[Array], Array], S: Array, mean: Array) -> Array:
     """Block power iterations for the leading directions of A, as many as S has.
 
     1. multiply by A, one pass over the documents; make what is new orthonormal to
@@ -189,13 +196,13 @@ def _leading(times_A: Callable[[Array], Array], S: Array, root: Array) -> Array:
     3. multiply them by A once more, which costs nothing: their images are known.
        After some blocks start again from there, so that memory stays bounded.
 
-    p^1/2 is itself an eigenvector of A, of eigenvalue 1: keeping the rest
+    The mean, D^-1 p, is nearly an eigenvector of A, of eigenvalue 1: keeping the rest
     orthogonal to it spares the iterations the one direction they need not find.
     """
     n, sizes = S.shape[1], [0.0]
     known = images = found = np.empty((len(S), 0))
     for _ in range(MAX_PASSES):
-        S = _new_directions(S, np.hstack([root, known]))
+        S = _new_directions(S, np.hstack([mean, known]))
         if S.shape[1] == 0:
             break
         known, images = np.hstack([known, S]), np.hstack([images, times_A(S)])  # 1

@@ -64,10 +64,11 @@ def propagate(  # type: ignore[no-untyped-def]
 def assign(indptr, words, counts, mu, alpha, n_sweeps, said, shares):  # type: ignore[no-untyped-def]
     """Who said what: expected counts of words by topic, and of topics by document, added up.
 
-    Each document by itself, from z = 0, ``n_sweeps`` times::
+    Variational Bayes, each document by itself, from c = alpha, ``n_sweeps`` times::
 
-        r[w] = mu[w] * (alpha + z) / sum(mu[w] * (alpha + z))     # topics of each word
-        z    = sum of counts[w] * r[w]                            # and of the document
+        r[w] = mu[w] * c / sum(mu[w] * c)          # topics of each word
+        z    = sum of counts[w] * r[w]             # and of the document
+        c    = exp(digamma(alpha + z))             # next to nothing for a topic of few words
 
     Then ``said[w] += counts[w] * r[w]`` and ``shares += (alpha + z) / sum(alpha + z)``.
     """
@@ -77,7 +78,7 @@ def assign(indptr, words, counts, mu, alpha, n_sweeps, said, shares):  # type: i
         z[:] = 0.0
         for sweep in range(n_sweeps):
             for i in range(k):
-                c[i] = alpha[i] + z[i]
+                c[i] = alpha[i] if sweep == 0 else _exp_digamma(alpha[i] + z[i])
                 z[i] = 0.0
             for j in range(indptr[d], indptr[d + 1]):
                 mu_w, norm = mu[words[j]], 0.0
@@ -98,6 +99,18 @@ def assign(indptr, words, counts, mu, alpha, n_sweeps, said, shares):  # type: i
             total += alpha[i] + z[i]
         for i in range(k):
             shares[i] += (alpha[i] + z[i]) / total
+
+
+@inlined
+def _exp_digamma(x):  # type: ignore[no-untyped-def]
+    """``exp(scipy.special.digamma(x))``: up by the recurrence, then its asymptotic series."""
+    below = 0.0
+    while x < 6.0:
+        below += 1.0 / x
+        x += 1.0
+    f = 1.0 / (x * x)
+    series = f * (1.0 / 12 - f * (1.0 / 120 - f * (1.0 / 252 - f * (1.0 / 240 - f / 132))))
+    return x * np.exp(-0.5 / x - series - below)
 
 
 @inlined
