@@ -18,7 +18,9 @@ from crowds import crowd
 from malformed import MALFORMED
 
 import topicprism
+from topicprism import words
 from topicprism.cli import main
+from topicprism.cli.arguments import ORDERS
 from topicprism.cli.learning import PURPOSES
 from topicprism.cli.progress import Progress
 from topicprism.cli.reading import draw
@@ -596,6 +598,7 @@ def test_help_and_version(capsys):
         assert f"  {command} " in out
         assert max(map(len, text.splitlines())) <= 80
     assert max(map(len, out.splitlines())) <= 80
+    assert ORDERS == words.ORDERS  # which the command spells out, so that help comes at once
 
 
 class Terminal(io.StringIO):
@@ -640,10 +643,10 @@ def test_no_progress_without_a_terminal_or_when_quiet():
         assert progress.now == "reading"
 
 
-def spawn(*argv, cwd, **options):
+def spawn(*argv, cwd, python=("-m", "topicprism"), **options):
     env = os.environ | {"PYTHONPATH": str(ROOT)}
     return subprocess.Popen(
-        [sys.executable, "-m", "topicprism", *map(str, argv)],
+        [sys.executable, *python, *map(str, argv)],
         cwd=cwd,
         env=env,
         text=True,
@@ -667,6 +670,66 @@ def test_ctrl_c_during_fit_leaves_no_half_file(tmp_path):
     assert err == "topicprism fit: stopped during 'reading'; nothing was written\n"
     assert out == ""
     assert [p.name for p in tmp_path.iterdir()] == ["pipe.csv"]
+
+
+AT_IMPORT = """
+import os, signal, sys
+module = sys.argv.pop(1)
+def at_import(event, args):
+    if event == "import" and args[0] == module:
+        os.kill(os.getpid(), signal.SIGINT)
+sys.addaudithook(at_import)
+from topicprism.__main__ import main
+sys.exit(main())
+"""
+
+
+@pytest.mark.parametrize(
+    "module",
+    ["topicprism.cli", "argparse", "topicprism.tables.streams", "topicprism.cli.session", "numpy"]
+    + ["scipy.sparse", "numba", "sklearn.base", "topicprism.text.kernels", "topicprism.report"],
+)
+def test_ctrl_c_while_python_imports_is_one_sentence(tmp_path, module):
+    """The child sends itself the signal when it comes to import a module, however fast it is."""
+    child = spawn(module, "fit", "none.csv", cwd=tmp_path, python=["-c", AT_IMPORT])
+    out, err = child.communicate(timeout=60)
+    assert (out, err) == ("", "topicprism: stopped while starting; nothing was written\n")
+    assert child.returncode == 130
+
+
+@pytest.mark.parametrize("later", [0.0, 0.03, 0.1, 0.2, 0.4, 0.8])
+def test_ctrl_c_at_any_moment_is_one_sentence(tmp_path, later):
+    """The table never ends; the clock starts when Python itself has."""
+    os.mkfifo(tmp_path / "pipe.csv")
+    start = "import topicprism.__main__ as m, sys; print(flush=True); sys.exit(m.main())"
+    child = spawn("fit", "pipe.csv", cwd=tmp_path, python=["-c", start])
+    assert child.stdout.readline() == "\n"
+    time.sleep(0.02 + later)  # to enter main takes microseconds
+    child.send_signal(signal.SIGINT)
+    out, err = child.communicate(timeout=60)
+    assert re.fullmatch(r"topicprism( fit)?: stopped .*; nothing was written\n", err), err
+    assert (out, child.returncode) == ("", 130)
+
+
+def test_a_command_started_without_ctrl_c_does_not_hear_it(tmp_path):
+    """As under nohup, or in the background of a script."""
+    start = (
+        "import os, signal, sys; signal.signal(signal.SIGINT, signal.SIG_IGN)\n"
+        "from topicprism.__main__ import main\n"
+        "os.kill(os.getpid(), signal.SIGINT); sys.exit(main())"
+    )
+    child = spawn("--version", cwd=tmp_path, python=["-c", start])
+    assert child.communicate(timeout=60) == (f"topicprism {topicprism.__version__}\n", "")
+
+
+@pytest.mark.parametrize("typed", [["--help"], ["--version"], ["fit", "--help"], ["fitt"]])
+def test_help_needs_no_numpy(typed):
+    code = (
+        "import sys; from topicprism.cli import main; main(sys.argv[1:]); "
+        "sys.exit(sum(m in sys.modules for m in ('numpy', 'sklearn', 'numba', 'scipy')))"
+    )
+    done = subprocess.run([sys.executable, "-c", code, *typed], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
 
 
 @pytest.mark.parametrize(

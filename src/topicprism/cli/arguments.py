@@ -9,9 +9,9 @@ from typing import Any, NoReturn, TypeVar
 
 from topicprism import __version__
 from topicprism.tables import FORMATS, OUTPUTS
-from topicprism.words import ORDERS
 
 T = TypeVar("T")
+ORDERS = ("relevance", "probability", "frex")  # those of topicprism.words, which takes long
 EXAMPLES = """\
 examples:
   topicprism demo
@@ -46,7 +46,7 @@ class Parser(argparse.ArgumentParser):
         raise UsageError(f"{message}; see {self.prog} --help")
 
 
-def parser(commands: dict[str, Callable[..., None]]) -> Parser:
+def parser() -> Parser:
     top = Parser(
         prog="topicprism",
         description="Topics of texts, and how much each moves a number.",
@@ -57,10 +57,7 @@ def parser(commands: dict[str, Callable[..., None]]) -> Parser:
         dest="command", metavar="COMMAND", required=True, parser_class=Parser, title="commands"
     )
     for add in (_fit, _predict, _topics, _select, _report, _sketch, _merge, _demo):
-        added = add(sub)
-        name = added.prog.split()[-1]
-        added.set_defaults(run=commands[name])
-        says = added.add_argument_group("messages")
+        says = add(sub).add_argument_group("messages")
         says.add_argument("-q", "--quiet", action="store_true", help="errors only")
     return top
 

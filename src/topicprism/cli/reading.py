@@ -19,12 +19,12 @@ from topicprism._typing import Doc, Ints
 from topicprism.cli.progress import Progress
 from topicprism.corpus import Corpus
 from topicprism.engines import OnDisk
+from topicprism.limits import SMALLEST
 from topicprism.moments import Spread
 from topicprism.tables import Table, TableError, Usable, usable
 from topicprism.text import FastCountVectorizer
 from topicprism.texts import Fingerprint
 
-SMALLEST = 1e-100  # difference of responses: its square must be a number
 FEWEST = 100  # documents, for some to be held out
 MOST_HELD_OUT = 5_000
 MOST_BASELINE = 30_000

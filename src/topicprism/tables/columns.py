@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from topicprism.corpus import LARGEST
+from topicprism.limits import LARGEST
 from topicprism.tables.formats import DAMAGED, ROWS, Chunk, Format, Options, read
 from topicprism.tables.streams import TableError, find
 
