@@ -787,6 +787,46 @@ def test_a_broken_pipe_is_quiet(here):
     child.stderr.close()
 
 
+# --- memory -----------------------------------------------------------------------------
+
+
+def write_many(path, n, rng, length=30, each=150):
+    """Documents of four topics that share no word."""
+    words = np.array(["w" + "".join(chr(97 + int(c)) for c in str(i)) for i in range(4 * each)])
+    with path.open("w") as file:
+        file.write("text,y\n")
+        for _ in range(0, n, 5_000):
+            h = rng.dirichlet(np.full(4, 0.4), 5_000)
+            topic = (h.cumsum(axis=1)[:, None] < rng.random((5_000, length, 1))).sum(axis=2)
+            said = words[topic * each + rng.integers(each, size=topic.shape)]
+            y = h @ np.arange(4) + 0.1 * rng.standard_normal(5_000)
+            file.writelines(f"{' '.join(t)},{v:.4f}\n" for t, v in zip(said, y, strict=True))
+    return path
+
+
+def test_memory_of_a_fit_does_not_grow_with_the_table(tmp_path, rng, monkeypatch):
+    """Six times the rows.  What may grow: 8 bytes for each of 1.75 million rows at most, to draw
+    those held out, 1,000 more of these, and what the allocator leaves over; together some
+    5 MB.  What may not: texts, or their counts, which are 1.3 and 1.5 times as large as the
+    file, and that grows by 30 MB.  Half of this is between the two.
+    """
+    monkeypatch.setenv("MALLOC_ARENA_MAX", "1")  # else glibc keeps some MB for each thread
+    sizes, peaks = [], []
+    for n in (40_000, 240_000):
+        table = write_many(tmp_path / f"{n}.csv", n, rng)
+        child = spawn("fit", table, "-o", tmp_path / "m.tprism", "--jobs", 2, cwd=tmp_path)
+        out, err = child.stdout.read(), child.stderr.read()
+        _, status, used = os.wait4(child.pid, 0)
+        child.returncode = status
+        assert (status, err) == (0, "")
+        assert f"{n * 9 // 10 if n < 50_000 else n - 5_000:,} learnt from" in out
+        sizes.append(table.stat().st_size)
+        peaks.append(used.ru_maxrss * (1024 if sys.platform == "linux" else 1))
+        child.stdout.close()
+        child.stderr.close()
+    assert peaks[1] - peaks[0] < (sizes[1] - sizes[0]) / 2
+
+
 # --- the docs ---------------------------------------------------------------------------
 
 
