@@ -6,6 +6,7 @@ import io
 import json
 import os
 import re
+import shlex
 import signal
 import subprocess
 import sys
@@ -20,7 +21,7 @@ from malformed import MALFORMED
 import topicprism
 from topicprism import words
 from topicprism.cli import main
-from topicprism.cli.arguments import ORDERS
+from topicprism.cli.arguments import ORDERS, parser
 from topicprism.cli.learning import PURPOSES
 from topicprism.cli.progress import Progress
 from topicprism.cli.reading import draw
@@ -599,6 +600,36 @@ def test_help_and_version(capsys):
         assert max(map(len, text.splitlines())) <= 80
     assert max(map(len, out.splitlines())) <= 80
     assert ORDERS == words.ORDERS  # which the command spells out, so that help comes at once
+
+
+def examples(text):
+    return re.findall(r"^  topicprism (.*)$", text.partition("examples:\n")[2], re.M)
+
+
+def test_help_has_examples_that_can_be_typed(capsys):
+    """Each parses, as a shell would cut it, and is of the command that it is shown with."""
+    commands = {shlex.split(line)[0] for line in examples(run(capsys, "--help")[1])}
+    assert commands == {"demo", "fit", "topics", "predict", "select", "report", "sketch", "merge"}
+    for command in commands:
+        lines = examples(run(capsys, command, "--help")[1])
+        assert 2 <= len(lines) <= 3
+        for line in lines:
+            args = parser().parse_args(shlex.split(line))
+            assert args.command == command
+
+
+def test_the_first_example_of_each_command_runs(here, capsys, reviews):
+    pytest.importorskip("matplotlib")
+    texts, y = reviews
+    write_csv(here / "new.csv", texts[:20], y[:20])
+    write_csv(here / "site_a.csv", texts[:700], y[:700])
+    write_csv(here / "site_b.csv", texts[700:], y[700:])
+    (here / "reviews.tprism").unlink()
+    shown = [line for line in examples(run(capsys, "--help")[1]) if not line.startswith("demo")]
+    shown.insert(-1, examples(run(capsys, "sketch", "--help")[1])[1])
+    for line in shown:
+        status, _, err = run(capsys, *shlex.split(line))
+        assert status == 0, f"{line}: {err}"
 
 
 class Terminal(io.StringIO):

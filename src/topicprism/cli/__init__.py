@@ -2,7 +2,7 @@
 
 ::
 
-    arguments  what can be typed
+    arguments  what can be typed                           values     after an option
     session    where a command reads and writes, and what it says
     progress   one line on a terminal
     reading    a table to counts on disk
