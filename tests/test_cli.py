@@ -17,6 +17,7 @@ import numpy as np
 import pytest
 from crowds import crowd
 from malformed import MALFORMED
+from sklearn.feature_extraction.text import CountVectorizer
 
 import topicprism
 from topicprism import words
@@ -306,6 +307,17 @@ def test_report_with_and_without_documents(here, capsys):
     )
     assert json.loads(out)["n_documents_shown"] == N
     assert (here / "b.html").stat().st_size > (here / "a.html").stat().st_size
+
+
+def test_a_model_of_counts_shows_its_topics_and_has_no_use_for_texts(here, reviews, capsys):
+    counts = CountVectorizer(min_df=5)
+    X = counts.fit_transform(reviews[0])
+    pipeline = topicprism.fit(X, reviews[1], n_topics=8, vocabulary=counts.vocabulary_)
+    pipeline.save("counts.tprism")
+    assert "dirty" in run(capsys, "topics", "counts.tprism")[1]
+    assert run(capsys, "report", "counts.tprism", "-o", "page.html")[0] == 0
+    argv = ["predict", "counts.tprism", "reviews.csv", "-o", "p.csv"]
+    assert_refused(capsys, here, argv, "got a list, but this pipeline was made for word counts")
 
 
 # --- select, sketch, merge --------------------------------------------------------------

@@ -23,9 +23,10 @@ one dataclass in, one dataclass out::
     report      all of it for a human reader              Summary, one HTML page
 
 ``samplers`` reach the same Model by Gibbs sampling.  ``estimators`` wrap all of it for
-scikit-learn, ``texts`` puts raw text in front, ``files`` keeps what was learnt, ``words``
-says which words speak for a topic, ``plots`` draws it all, ``datasets`` draws corpora with
-a known truth.  ``tables`` reads texts and numbers from files, ``cli`` is the command
+scikit-learn, ``texts`` puts raw text in front (``inputs`` says in what columns it may
+come, ``provenance`` what is remembered of it), ``files`` keeps what was learnt, ``words``
+says which words speak for a topic, ``plots`` draws it all, ``datasets`` draws corpora
+with a known truth.  ``tables`` reads texts and numbers from files, ``cli`` is the command
 ``topicprism``.  Where the documents are kept is decided by ``engines``, on what the
 arithmetic runs by ``backends``.  Neither appears in the mathematics.
 

@@ -21,9 +21,9 @@ from topicprism.corpus import Corpus
 from topicprism.engines import OnDisk
 from topicprism.limits import SMALLEST
 from topicprism.moments import Spread
+from topicprism.provenance import Fingerprint
 from topicprism.tables import Table, TableError, Usable, usable
 from topicprism.text import FastCountVectorizer
-from topicprism.texts import Fingerprint
 
 FEWEST = 100  # documents, for some to be held out
 MOST_HELD_OUT = 5_000

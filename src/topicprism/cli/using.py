@@ -13,11 +13,12 @@ from topicprism.cli.facts import choices_of, topics_of
 from topicprism.cli.session import Session, load_model, output_path
 from topicprism.cli.showing import beyond, chosen, topic_table
 from topicprism.effects import range_left
+from topicprism.provenance import Fingerprint
 from topicprism.report import summarise, write_page
 from topicprism.tables import Chunk, Table, TableError, number, output_format, rows_to, usable
 from topicprism.tables.formats import DAMAGED
 from topicprism.tables.writing import PART
-from topicprism.texts import Fingerprint, TopicPipeline
+from topicprism.texts import TopicPipeline
 
 MOST_SHOWN = 20_000  # documents that a page looks at
 

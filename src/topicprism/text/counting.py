@@ -60,7 +60,7 @@ def documents(texts: Any) -> Iterator[Any]:
     if getattr(texts, "ndim", 1) != 1:
         raise ValueError(
             f"texts is a {type(texts).__name__} of {texts.ndim} dimensions, expected an iterable "
-            "of strings; pass one column of it"
+            "of strings; pass one column of it, or give counts to topicprism.fit"
         )
     if hasattr(texts, "to_pylist"):  # pyarrow, whose own iterator is slow and yields no str
         parts = (texts[i : i + 1024].to_pylist() for i in range(0, len(texts), 1024))
