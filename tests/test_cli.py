@@ -23,10 +23,10 @@ import topicprism
 from topicprism import words
 from topicprism.cli import main
 from topicprism.cli.arguments import ORDERS, parser
-from topicprism.cli.learning import PURPOSES
+from topicprism.cli.learning import OURS, PURPOSES
 from topicprism.cli.progress import Progress
 from topicprism.cli.reading import draw
-from topicprism.cli.showing import decimals, fit_lines, topic_table
+from topicprism.cli.showing import bars, decimals, fit_lines, scores, topic_table
 from topicprism.datasets import ASPECTS, make_reviews
 from topicprism.files import load
 from topicprism.tables import formats
@@ -187,6 +187,43 @@ def test_rows_left_out_are_counted_and_said(here, reviews, capsys):
         "than 3 known words" in " ".join(out.split())
     )
     assert "no score" in out
+
+
+def test_responses_too_large_are_called_that(here, reviews, capsys):
+    y = list(reviews[1][:400])
+    y[3], y[5], y[6] = "1e100", "-inf", "9" * 400
+    write_csv(here / "some.csv", reviews[0][:400], y)
+    _, out, _ = run(capsys, "fit", "some.csv", "--held-out", "0", *TOPICS)
+    assert "left out 3: 3 response of 1e+100 or beyond" in " ".join(out.split())
+
+
+def test_a_table_without_a_header_gets_a_hint(here, reviews, capsys):
+    texts, y = reviews
+    write_csv(here / "bare.csv", texts[1:], y[1:], header=(texts[0], y[0]))
+    status, _, err = run(capsys, "fit", "bare.csv", *TOPICS)
+    assert status == 0
+    assert re.fullmatch(
+        rf"note: the first row of bare.csv \('.*, '{y[0]}'\) looks like data, but was taken for "
+        "the names of the columns; if it is data, write a line of names, .*\n",
+        err,
+    )
+    assert "left out" not in run(capsys, "fit", "reviews.csv", *TOPICS)[2]
+    status, _, err = run(capsys, "fit", "bare.csv", "--min-df", "9999")
+    assert status == 2
+    assert [line[:5] for line in err.splitlines()] == ["note:", "topic"]
+
+
+@pytest.mark.parametrize("spaced", [False, True])
+def test_words_that_no_space_sets_apart_get_a_hint(tmp_path, monkeypatch, capsys, spaced):
+    monkeypatch.chdir(tmp_path)
+    rng = np.random.default_rng(0)
+    words = np.array([chr(0x4E00 + 2 * i) + chr(0x4E01 + 2 * i) for i in range(60)])
+    texts = [(" " if spaced else "").join(rng.choice(words, 12)) for _ in range(100)]
+    write_csv(tmp_path / "zh.csv", texts, rng.random(100), header=("text", "y"))
+    status, _, err = run(capsys, "fit", "zh.csv", "--text", "text")
+    hint = "note: most texts are in a script without spaces between words (one begins"
+    assert (hint in err) is not spaced
+    assert status == (0 if spaced else 2)
 
 
 def test_nothing_of_the_temporary_folder_is_left(here, tmp_path_factory, monkeypatch):
@@ -487,10 +524,19 @@ MISTAKES = {
     "one document": (["fit", "one.csv"], "only 1 document has a text and a number, expected many"),
     "constant": (["fit", "same.csv"], "'stars' is 4 in all 3 documents, but it must vary"),
     "tiny": (["fit", "tiny.csv"], "'y' is from 1e-300 to 3e-300, which is too close to be told"),
-    "no words": (["fit", "symbols.csv"], "no term in 3 documents, expected words of two char"),
+    "no words": (
+        ["fit", "symbols.csv"],
+        "no term in 3 documents, .* other documents, fewer --stop-words or a smaller --ngrams",
+    ),
+    "no common word": (
+        ["fit", "reviews.csv", "--min-df", "1200", "--max-df", "1.0"],
+        "none of .* terms is in 1200 to 1200 of 1200 documents, .*; add documents, lower --min-df",
+    ),
+    "huge": (["fit", "huge.csv"], "number in 'y' .one is '1e150'.*: 3 with response of 1e.100 or"),
+    "endless": (["fit", "inf.csv"], "number in 'y' .one is '-inf'.*: 3 with response of 1e.100 or"),
     "rare words": (
         ["fit", "t.csv", "--target", "stars"],
-        "none of .* terms is in 5 to 1 of 2|min_df=5 keeps terms of 5 documents or more",
+        "fit: 2 documents are too few for --min-df 5 and --max-df 0.5: exp.* lower --min-df or",
     ),
     "zero topics": (["fit", "t.csv", "--n-topics", "0"], "'0' is not a whole number .*, nor auto"),
     "alpha0 in words": (["fit", "t.csv", "--alpha0", "one"], "'one' is not a number, nor auto"),
@@ -498,10 +544,10 @@ MISTAKES = {
         ["fit", "t.csv", "--n-topics", "ten"],
         "'ten' is not a whole number from 1",
     ),
-    "bad alpha0": (["fit", "reviews.csv", "--n-topics", "3", "--alpha0", "-1"], "alpha0=-1"),
+    "bad alpha0": (["fit", "reviews.csv", "--n-topics", "3", "--alpha0", "-1"], "fit: --alpha0 -1"),
     "bad noise": (
         ["fit", "reviews.csv", "--n-topics", "3", "--noise-variance", "-1"],
-        "noise_variance=-1.0, but expected a number from 0 up",
+        "fit: --noise-variance -1.0, but expected a number from 0 up",
     ),
     "bad seed": (["fit", "t.csv", "--seed=-1"], "'-1' is not a whole number from 0 up"),
     "no jobs": (["fit", "t.csv", "--jobs", "0"], "'0' is not a whole number from 1 up"),
@@ -522,7 +568,7 @@ MISTAKES = {
     ),
     "too many topics": (
         ["fit", "reviews.csv", "--n-topics", "5000"],
-        "n_topics=5000, but there are",
+        "fit: --n-topics 5000, but there are",
     ),
     "empty input": (["fit", "-"], "standard input is empty"),
     "table as model": (["predict", "t.csv", "t.csv"], "t.csv cannot be read: .*topicprism file"),
@@ -560,6 +606,8 @@ def test_a_mistake_is_one_sentence(here, home, capsys, monkeypatch, which):
         "tiny.csv": "text,y\n" + "the room was clean,1e-300\nthe staff was rude,3e-300\n" * 3,
         "same.csv": "review,stars\n" + "the room was clean,4\n" * 3,
         "symbols.csv": "review,stars\n- + - + ?,1\n! ! ! ! !,2\n? ! ? ! ?,3\n",
+        "huge.csv": "text,y\n" + "the room was clean,1e150\n" * 3,
+        "inf.csv": "text,y\n" + "the room was clean,-inf\n" * 3,
         "numbers.csv": "a,b\n1,2\n",
         "blank.csv": "review,stars\n,5\n",
     }.items():
@@ -919,6 +967,19 @@ def test_effects_have_their_deviations_where_known():
     assert lines[0] == "a very lo     +-  share  words"
     assert lines[1].startswith("     1.23   0.06    50%  room room")
     assert max(map(len, lines)) <= 80
+
+
+def test_huge_numbers_do_not_break_the_tables():
+    topic = {"coefficient": 1e14, "std": 1e9, "share": 0.5, "words": ["room"]}
+    lines = list(topic_table([topic, topic | {"coefficient": -3e15}], "stars", lines=1))
+    assert len({lines[0].index("words"), *(line.index("room") for line in lines[1:])}) == 1
+    scored = {"n_held_out": 9, "n_baseline": 9, "n_documents": 9}
+    for worst in (-5.4321e7, -1e205, -99.9994):
+        told = scores(scored | {"scores": {OURS: 0.5, "ridge": worst, "mean": 0.0}})
+        _, *rows = [line for line in told if not line.startswith("   ")]
+        assert {len(row.split("#")[0].rstrip()) for row in rows} == {26}
+    drawn = list(bars([0.5, -123456.789, -1.5e300], ["3", "5", "10"]))
+    assert len({len(line.split("#")[0].rstrip()) for line in drawn}) == 1
 
 
 def test_reasons_are_wrapped_beside_what_was_chosen():

@@ -27,9 +27,11 @@ from topicprism import (
     SpectralLDA,
     SpectralSLDA,
     TopicPipeline,
+    UnspacedWarning,
 )
 from topicprism.provenance import Fingerprint, facts_about
 from topicprism.text import FastCountVectorizer
+from topicprism.text.scripts import unspaced
 from topicprism.texts import assemble
 
 TEXTS, STARS = small_texts()
@@ -244,7 +246,7 @@ def test_parts_fitted_over_batches_make_a_pipeline(pipeline):
         (TEXTS, np.ones((240, 2)), {}, r"ndarray of shape \(240, 2\), but expected one value"),
         ([b"bytes"] * 240, STARS, {}, "document 0 is b'bytes' of type bytes, expected str; decode"),
         ([3.5] * 240, STARS, {}, "document 0 is 3.5 of type float, expected str"),
-        (TEXTS[:4], STARS[:4], {}, "none of .* terms is in 5 to 2|min_df=5 keeps"),
+        (TEXTS[:4], STARS[:4], {}, "^4 documents are too few for min_df=5 and max_df=0.5"),
         (COUNTS, STARS, {"min_df": 2}, "got min_df=2 with counts, but expected it with texts"),
         (COUNTS, STARS, {"stop_words": None}, "got stop_words=None with counts, .* choose columns"),
         (COUNTS, STARS[:9], {}, "got 240 rows of counts and 9 responses, but expected one resp"),
@@ -268,6 +270,42 @@ def test_an_unfitted_pipeline_says_so():
     for name in ("words", "model", "info"):
         with pytest.raises(NotFittedError):
             getattr(empty, name)
+
+
+UNSPACED = {
+    "Chinese": "房间非常干净，服务员也很友好，早餐很丰富，下次还会再来。",
+    "Japanese": "部屋はとても清潔で、スタッフも親切でした。朝食も美味しかったです。",
+    "Thai": "ห้องพักสะอาดมากและพนักงานเป็นกันเอง อาหารเช้าอร่อยมาก",
+}
+SPACED = {
+    "Chinese in words": "房间 非常 干净 ， 服务员 也 很 友好 ， 早餐 很 丰富 。",
+    "Thai in words": "ห้องพัก สะอาด มาก และ พนักงาน เป็น กันเอง",
+    "Korean": "방이 매우 깨끗하고 직원들이 친절했습니다 조식도 맛있었습니다",
+    "Russian": "номер был очень чистым и персонал дружелюбным",
+    "a Chinese word": "the sign said 欢迎光临 and the room was clean",
+    "English": "a clean room",
+    "nothing": "",
+}
+
+
+def test_scripts_without_spaces_are_told_from_others():
+    for name, text in UNSPACED.items():
+        assert unspaced([text] * 9 + [TEXTS[0]] * 8) is not None, name
+        assert unspaced([text] * 8 + [TEXTS[0]] * 9) is None, name
+    for name, text in SPACED.items():
+        assert unspaced([text] * 9) is None, name
+    assert unspaced([]) is None
+
+
+def test_texts_without_spaces_get_a_hint():
+    texts = [UNSPACED["Chinese"], UNSPACED["Japanese"]] * 30
+    hint = (
+        r"without spaces between words \(one begins '房间非常干净，服务'\), but .* put spaces betw"
+    )
+    with pytest.warns(UnspacedWarning, match=hint):
+        topicprism.fit(texts, np.arange(60), n_topics=1)
+    with pytest.warns(UnspacedWarning), pytest.raises(ValueError, match="too few"):
+        topicprism.fit(texts[:3], [1, 2, 3])
 
 
 # --- counts -----------------------------------------------------------------------------

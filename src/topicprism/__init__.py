@@ -56,7 +56,7 @@ if TYPE_CHECKING:
     from topicprism.settings import Settings
     from topicprism.sketching import Basis, Sketch, sketch
     from topicprism.spectral import Solution, decompose, learn
-    from topicprism.texts import MissingValuesWarning, TopicPipeline, fit
+    from topicprism.texts import MissingValuesWarning, TopicPipeline, UnspacedWarning, fit
 else:
     _HOMES = {  # the same, for those who run it
         "corpus": ["Corpus"],
@@ -70,7 +70,7 @@ else:
         "settings": ["Settings"],
         "sketching": ["Basis", "Sketch", "sketch"],
         "spectral": ["Solution", "decompose", "learn"],
-        "texts": ["MissingValuesWarning", "TopicPipeline", "fit"],
+        "texts": ["MissingValuesWarning", "TopicPipeline", "UnspacedWarning", "fit"],
     }
 
     def __getattr__(name):
@@ -114,6 +114,7 @@ __all__ = [
     "SpectralSLDA",
     "TooManyTopics",
     "TopicPipeline",
+    "UnspacedWarning",
     "decompose",
     "fit",
     "infer",

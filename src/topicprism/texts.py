@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import sys
 import time
+import warnings
 from collections.abc import Collection
 from inspect import signature
 from os import PathLike
@@ -30,9 +31,10 @@ from topicprism.notebook import topics_html
 from topicprism.provenance import Fingerprint, facts_about
 from topicprism.text import FastCountVectorizer, GivenCounts
 from topicprism.text.columns import are_counts
+from topicprism.text.scripts import UnspacedWarning, unspaced
 from topicprism.words import Words
 
-__all__ = ["MissingValuesWarning", "TopicPipeline", "assemble", "fit"]
+__all__ = ["MissingValuesWarning", "TopicPipeline", "UnspacedWarning", "assemble", "fit"]
 
 
 class TopicPipeline(Pipeline):
@@ -95,6 +97,8 @@ class TopicPipeline(Pipeline):
         """Learn vocabulary and topics from texts and one response for each."""
         start = time.perf_counter()
         docs = as_documents(X)
+        if isinstance(self.steps[0][1], FastCountVectorizer) and not are_counts(docs):
+            _warn_of_unspaced(docs)
         super().fit(docs, y, **params)
         self.info_ = facts_about(self.topics, n_of(docs), y)
         self.info_["fingerprint"] = Fingerprint().update(docs, y).hexdigest()
@@ -203,6 +207,9 @@ def fit(
     MissingValuesWarning
         When documents without a text or without a response (None, NaN, NA) were left out;
         ``info["n_left_out"]`` counts them.
+    UnspacedWarning
+        When most texts are in a script without spaces between words, such as Chinese,
+        Japanese or Thai: words must be set apart first.
     """
     topics = _topics(estimator, n_jobs, random_state, options)
     counting: dict[str, Any] = {
@@ -274,6 +281,12 @@ def _topics(estimator: Any, n_jobs: Any, random_state: Any, options: dict[str, A
         )
     configured: Topics = blank.set_params(**own, **options)
     return configured
+
+
+def _warn_of_unspaced(texts: list[str]) -> None:
+    what = unspaced(texts)
+    if what is not None:
+        warnings.warn(what, UnspacedWarning, stacklevel=3)
 
 
 def _indexed_like(X: Any, frame: Any) -> Any:

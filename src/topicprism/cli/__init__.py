@@ -27,7 +27,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
-from topicprism.cli.arguments import UsageError, parser
+from topicprism.cli.arguments import UsageError, in_options, parser
 from topicprism.cli.progress import Progress
 
 if TYPE_CHECKING:
@@ -110,6 +110,8 @@ def _note(caught: Iterable[warnings.WarningMessage], quiet: bool) -> None:
 
 def _refuse(name: str, error: BaseException) -> int:
     sentence = " ".join(str(error).split()) or type(error).__name__
+    if type(error) is ValueError:  # of the library, which knows parameters but no options
+        sentence = in_options(sentence)
     print(f"{name}: {sentence}", file=sys.stderr)
     return MISTAKE
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import re
 from collections.abc import Iterable
 from functools import partial
 from typing import Any, NoReturn
@@ -47,6 +48,20 @@ EXAMPLES = {  # by command; the first of each is shown by topicprism --help
 }
 
 
+OPTIONS = {  # of each parameter
+    "n_topics": "--n-topics",
+    "alpha0": "--alpha0",
+    "noise_variance": "--noise-variance",
+    "n_restarts": "--restarts",
+    "n_iterations": "--iterations",
+    "min_df": "--min-df",
+    "max_df": "--max-df",
+    "max_features": "--max-words",
+    "stop_words": "--stop-words",
+    "ngram_range": "--ngrams",
+}
+
+
 class UsageError(ValueError):
     """A command line that cannot be understood."""
 
@@ -80,6 +95,14 @@ def parser() -> Parser:
         says = added.add_argument_group("messages")
         says.add_argument("-q", "--quiet", action="store_true", help="errors only")
     return top
+
+
+def in_options(sentence: str) -> str:
+    """Parameters of Python as they are typed: ``--min-df 5`` for ``min_df=5``."""
+    for name, option in OPTIONS.items():
+        sentence = re.sub(rf"\b{name}=", f"{option} ", sentence)
+        sentence = re.sub(rf"(?<!-)\b{name}\b", option, sentence)
+    return sentence
 
 
 def _shown(examples: Iterable[str]) -> str:
