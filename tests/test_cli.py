@@ -11,6 +11,7 @@ import signal
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -299,6 +300,53 @@ def test_predict_to_files_with_proportions(here, capsys, name):
     np.testing.assert_allclose(values[2:].sum(axis=0), 1, atol=1e-4)
 
 
+KEPT = {  # a column of CSV, and how JSON lines have it
+    "id": (["1", "20", "-3"], [1, 20, -3]),
+    "price": (["4", " 4.50", ""], [4.0, 4.5, None]),
+    "large": (["1e5", "NA", "123456.789"], [1e5, None, 123456.789]),
+    "code": (["007", "12", "13"], ["007", "12", "13"]),
+    "account": (["123456789012345678", "1", "2"], ["123456789012345678", "1", "2"]),
+    "grade": (["1", "2", "A"], ["1", "2", "A"]),
+    "day": (["2024-01-01", "", "x"], ["2024-01-01", "", "x"]),
+}
+
+
+@pytest.mark.parametrize("name", ["p.jsonl", "p.parquet", "p.csv"])
+def test_numbers_that_are_kept_are_numbers_where_the_format_has_them(here, reviews, capsys, name):
+    columns = [reviews[0][:3], *(written for written, _ in KEPT.values())]
+    with (here / "new.csv").open("w", newline="") as file:
+        csv.writer(file).writerows([["review", *KEPT], *zip(*columns, strict=True)])
+    keep = [word for column in KEPT for word in ("--keep", column)]
+    status, _, err = run(capsys, "predict", "reviews.tprism", "new.csv", "-o", name, *keep)
+    assert status == 0, err
+    if name == "p.csv":
+        rows = read_predictions((here / name).read_text())
+        assert [[r[column] for r in rows] for column in KEPT] == columns[1:]
+    elif name == "p.jsonl":
+        rows = [json.loads(line) for line in (here / name).read_text().splitlines()]
+        told = {column: [r[column] for r in rows] for column in KEPT}
+        assert told == {column: read for column, (_, read) in KEPT.items()}
+        assert [type(v) for v in told["id"]] == [int] * 3
+    else:
+        table = pytest.importorskip("pyarrow.parquet").read_table(name)
+        types = [str(table.schema.field(column).type) for column in KEPT]
+        assert types == ["int64", "double", "double", *["string"] * 4]
+        assert table["price"].to_pylist() == [4.0, 4.5, None]
+
+
+def test_what_is_kept_keeps_its_digits(here, reviews, capsys):
+    rows = [{"review": reviews[0][0], "at": 1690000000.125, "n": 5, "ok": True, "list": [1]}]
+    (here / "new.jsonl").write_text("\n".join(map(json.dumps, rows * 2)))
+    keep = ["--keep", "at", "--keep", "n", "--keep", "ok", "--keep", "list"]
+    argv = ["predict", "reviews.tprism", "new.jsonl", *keep]
+    kept = json.loads(run(capsys, *argv, "--to", "jsonl")[1].splitlines()[1])
+    assert {name: kept[name] for name in ("at", "n", "ok", "list")} == {
+        "at": 1690000000.125, "n": 5, "ok": True, "list": [1],
+    }  # fmt: skip
+    assert len(str(kept["prediction"])) <= 8
+    assert read_predictions(run(capsys, *argv)[1])[0]["at"] == "1690000000.125"
+
+
 def test_predict_several_files_names_them(here, reviews, capsys):
     write_csv(here / "a.csv", reviews[0][:2], reviews[1][:2])
     write_csv(here / "b.csv", reviews[0][2:4], reviews[1][2:4])
@@ -452,6 +500,27 @@ def test_sketches_of_two_sites_merge_into_a_model(here, home, reviews, capsys):
     assert max(map(len, out.splitlines())) <= 80
     status, out, err = run(capsys, "predict", "ab.tprism", "reviews.csv", "-o", "p.csv")
     assert "predictive R2 is 0.8" in err
+
+
+def test_documents_do_not_count_twice(here, reviews, capsys):
+    texts, y = reviews
+    write_csv(here / "a.csv", texts[:600], y[:600])
+    write_csv(here / "b.csv", texts[600:], y[600:])
+    run(capsys, "sketch", "a.csv", "-o", "a.tpsketch")
+    run(capsys, "sketch", "b.csv", "--basis", "a.tpsketch", "-o", "b.tpsketch")
+    run(capsys, "sketch", "a.csv", "--basis", "a.tpsketch", "-o", "again.tpsketch")
+    status, _, err = run(capsys, "merge", "a.tpsketch", "b.tpsketch", "-o", "ab.tpsketch")
+    assert (status, err) == (0, "")
+    for pair in ("a a", "a again", "ab b", "b ab"):
+        first, second = (f"{name}.tpsketch" for name in pair.split())
+        argv = ["merge", first, second, "-o", "twice.tpsketch"]
+        assert_refused(
+            capsys, here, argv, f"{first} and {second} hold the same documents, which would count"
+        )
+    old = load("a.tpsketch")  # of before there were fingerprints
+    topicprism.save(replace(old, info={}), "old.tpsketch")
+    argv = ["merge", "old.tpsketch", "./old.tpsketch", "-o", "twice.tpsketch"]
+    assert_refused(capsys, here, argv, "old.tpsketch and ./old.tpsketch hold the same documents")
 
 
 def test_a_sketch_holds_no_document(here, reviews, capsys):
