@@ -17,7 +17,7 @@ MALFORMED = {
     "quote.csv": (GOOD + b'"never closed,3\nmore,4\n', "row 4: .*never closed.*--no-quotes"),
     "stray.csv": (GOOD + b'"a"b,3\n', "row 4: ',' expected after '\"'; double the quotes"),
     "ragged.csv": (GOOD + b"a,b,c\n", "row 4: 3 fields, but the header has 2; quote fields"),
-    "short.csv": (GOOD + b"alone\n", "row 4: 1 fields, but the header has 2"),
+    "short.csv": (GOOD + b"alone\n", "row 4: 1 field, but the header has 2"),
     "twice.csv": (b"stars,stars,text\n1,2,a b c d\n", "2 columns|columns look like numbers"),
     "cut.csv.gz": (gzip.compress(GOOD * 99)[:-20], "damaged or cut short .*copy or download it"),
     "flipped.csv.gz": (gzip.compress(GOOD)[:30] + b"\xff" * 40, "damaged or cut short"),

@@ -6,23 +6,28 @@ import io
 import json
 import os
 import re
+import shlex
 import signal
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 from crowds import crowd
 from malformed import MALFORMED
+from sklearn.feature_extraction.text import CountVectorizer
 
 import topicprism
+from topicprism import words
 from topicprism.cli import main
-from topicprism.cli.learning import PURPOSES
+from topicprism.cli.arguments import ORDERS, parser
+from topicprism.cli.learning import OURS, PURPOSES
 from topicprism.cli.progress import Progress
 from topicprism.cli.reading import draw
-from topicprism.cli.showing import decimals, fit_lines, topic_table
+from topicprism.cli.showing import bars, decimals, fit_lines, scores, topic_table
 from topicprism.datasets import ASPECTS, make_reviews
 from topicprism.files import load
 from topicprism.tables import formats
@@ -185,6 +190,43 @@ def test_rows_left_out_are_counted_and_said(here, reviews, capsys):
     assert "no score" in out
 
 
+def test_responses_too_large_are_called_that(here, reviews, capsys):
+    y = list(reviews[1][:400])
+    y[3], y[5], y[6] = "1e100", "-inf", "9" * 400
+    write_csv(here / "some.csv", reviews[0][:400], y)
+    _, out, _ = run(capsys, "fit", "some.csv", "--held-out", "0", *TOPICS)
+    assert "left out 3: 3 response of 1e+100 or beyond" in " ".join(out.split())
+
+
+def test_a_table_without_a_header_gets_a_hint(here, reviews, capsys):
+    texts, y = reviews
+    write_csv(here / "bare.csv", texts[1:], y[1:], header=(texts[0], y[0]))
+    status, _, err = run(capsys, "fit", "bare.csv", *TOPICS)
+    assert status == 0
+    assert re.fullmatch(
+        rf"note: the first row of bare.csv \('.*, '{y[0]}'\) looks like data, but was taken for "
+        "the names of the columns; if it is data, write a line of names, .*\n",
+        err,
+    )
+    assert "left out" not in run(capsys, "fit", "reviews.csv", *TOPICS)[2]
+    status, _, err = run(capsys, "fit", "bare.csv", "--min-df", "9999")
+    assert status == 2
+    assert [line[:5] for line in err.splitlines()] == ["note:", "topic"]
+
+
+@pytest.mark.parametrize("spaced", [False, True])
+def test_words_that_no_space_sets_apart_get_a_hint(tmp_path, monkeypatch, capsys, spaced):
+    monkeypatch.chdir(tmp_path)
+    rng = np.random.default_rng(0)
+    words = np.array([chr(0x4E00 + 2 * i) + chr(0x4E01 + 2 * i) for i in range(60)])
+    texts = [(" " if spaced else "").join(rng.choice(words, 12)) for _ in range(100)]
+    write_csv(tmp_path / "zh.csv", texts, rng.random(100), header=("text", "y"))
+    status, _, err = run(capsys, "fit", "zh.csv", "--text", "text")
+    hint = "note: most texts are in a script without spaces between words (one begins"
+    assert (hint in err) is not spaced
+    assert status == (0 if spaced else 2)
+
+
 def test_nothing_of_the_temporary_folder_is_left(here, tmp_path_factory, monkeypatch):
     folder = tmp_path_factory.mktemp("temporary")
     monkeypatch.setattr("tempfile.tempdir", str(folder))
@@ -258,6 +300,53 @@ def test_predict_to_files_with_proportions(here, capsys, name):
     np.testing.assert_allclose(values[2:].sum(axis=0), 1, atol=1e-4)
 
 
+KEPT = {  # a column of CSV, and how JSON lines have it
+    "id": (["1", "20", "-3"], [1, 20, -3]),
+    "price": (["4", " 4.50", ""], [4.0, 4.5, None]),
+    "large": (["1e5", "NA", "123456.789"], [1e5, None, 123456.789]),
+    "code": (["007", "12", "13"], ["007", "12", "13"]),
+    "account": (["123456789012345678", "1", "2"], ["123456789012345678", "1", "2"]),
+    "grade": (["1", "2", "A"], ["1", "2", "A"]),
+    "day": (["2024-01-01", "", "x"], ["2024-01-01", "", "x"]),
+}
+
+
+@pytest.mark.parametrize("name", ["p.jsonl", "p.parquet", "p.csv"])
+def test_numbers_that_are_kept_are_numbers_where_the_format_has_them(here, reviews, capsys, name):
+    columns = [reviews[0][:3], *(written for written, _ in KEPT.values())]
+    with (here / "new.csv").open("w", newline="") as file:
+        csv.writer(file).writerows([["review", *KEPT], *zip(*columns, strict=True)])
+    keep = [word for column in KEPT for word in ("--keep", column)]
+    status, _, err = run(capsys, "predict", "reviews.tprism", "new.csv", "-o", name, *keep)
+    assert status == 0, err
+    if name == "p.csv":
+        rows = read_predictions((here / name).read_text())
+        assert [[r[column] for r in rows] for column in KEPT] == columns[1:]
+    elif name == "p.jsonl":
+        rows = [json.loads(line) for line in (here / name).read_text().splitlines()]
+        told = {column: [r[column] for r in rows] for column in KEPT}
+        assert told == {column: read for column, (_, read) in KEPT.items()}
+        assert [type(v) for v in told["id"]] == [int] * 3
+    else:
+        table = pytest.importorskip("pyarrow.parquet").read_table(name)
+        types = [str(table.schema.field(column).type) for column in KEPT]
+        assert types == ["int64", "double", "double", *["string"] * 4]
+        assert table["price"].to_pylist() == [4.0, 4.5, None]
+
+
+def test_what_is_kept_keeps_its_digits(here, reviews, capsys):
+    rows = [{"review": reviews[0][0], "at": 1690000000.125, "n": 5, "ok": True, "list": [1]}]
+    (here / "new.jsonl").write_text("\n".join(map(json.dumps, rows * 2)))
+    keep = ["--keep", "at", "--keep", "n", "--keep", "ok", "--keep", "list"]
+    argv = ["predict", "reviews.tprism", "new.jsonl", *keep]
+    kept = json.loads(run(capsys, *argv, "--to", "jsonl")[1].splitlines()[1])
+    assert {name: kept[name] for name in ("at", "n", "ok", "list")} == {
+        "at": 1690000000.125, "n": 5, "ok": True, "list": [1],
+    }  # fmt: skip
+    assert len(str(kept["prediction"])) <= 8
+    assert read_predictions(run(capsys, *argv)[1])[0]["at"] == "1690000000.125"
+
+
 def test_predict_several_files_names_them(here, reviews, capsys):
     write_csv(here / "a.csv", reviews[0][:2], reviews[1][:2])
     write_csv(here / "b.csv", reviews[0][2:4], reviews[1][2:4])
@@ -303,6 +392,17 @@ def test_report_with_and_without_documents(here, capsys):
     )
     assert json.loads(out)["n_documents_shown"] == N
     assert (here / "b.html").stat().st_size > (here / "a.html").stat().st_size
+
+
+def test_a_model_of_counts_shows_its_topics_and_has_no_use_for_texts(here, reviews, capsys):
+    counts = CountVectorizer(min_df=5)
+    X = counts.fit_transform(reviews[0])
+    pipeline = topicprism.fit(X, reviews[1], n_topics=8, vocabulary=counts.vocabulary_)
+    pipeline.save("counts.tprism")
+    assert "dirty" in run(capsys, "topics", "counts.tprism")[1]
+    assert run(capsys, "report", "counts.tprism", "-o", "page.html")[0] == 0
+    argv = ["predict", "counts.tprism", "reviews.csv", "-o", "p.csv"]
+    assert_refused(capsys, here, argv, "got a list, but this pipeline was made for word counts")
 
 
 # --- select, sketch, merge --------------------------------------------------------------
@@ -402,6 +502,27 @@ def test_sketches_of_two_sites_merge_into_a_model(here, home, reviews, capsys):
     assert "predictive R2 is 0.8" in err
 
 
+def test_documents_do_not_count_twice(here, reviews, capsys):
+    texts, y = reviews
+    write_csv(here / "a.csv", texts[:600], y[:600])
+    write_csv(here / "b.csv", texts[600:], y[600:])
+    run(capsys, "sketch", "a.csv", "-o", "a.tpsketch")
+    run(capsys, "sketch", "b.csv", "--basis", "a.tpsketch", "-o", "b.tpsketch")
+    run(capsys, "sketch", "a.csv", "--basis", "a.tpsketch", "-o", "again.tpsketch")
+    status, _, err = run(capsys, "merge", "a.tpsketch", "b.tpsketch", "-o", "ab.tpsketch")
+    assert (status, err) == (0, "")
+    for pair in ("a a", "a again", "ab b", "b ab"):
+        first, second = (f"{name}.tpsketch" for name in pair.split())
+        argv = ["merge", first, second, "-o", "twice.tpsketch"]
+        assert_refused(
+            capsys, here, argv, f"{first} and {second} hold the same documents, which would count"
+        )
+    old = load("a.tpsketch")  # of before there were fingerprints
+    topicprism.save(replace(old, info={}), "old.tpsketch")
+    argv = ["merge", "old.tpsketch", "./old.tpsketch", "-o", "twice.tpsketch"]
+    assert_refused(capsys, here, argv, "old.tpsketch and ./old.tpsketch hold the same documents")
+
+
 def test_a_sketch_holds_no_document(here, reviews, capsys):
     run(capsys, "sketch", "reviews.csv", "-o", "s.tpsketch")
     data = (here / "s.tpsketch").read_bytes()
@@ -472,10 +593,19 @@ MISTAKES = {
     "one document": (["fit", "one.csv"], "only 1 document has a text and a number, expected many"),
     "constant": (["fit", "same.csv"], "'stars' is 4 in all 3 documents, but it must vary"),
     "tiny": (["fit", "tiny.csv"], "'y' is from 1e-300 to 3e-300, which is too close to be told"),
-    "no words": (["fit", "symbols.csv"], "no term in 3 documents, expected words of two char"),
+    "no words": (
+        ["fit", "symbols.csv"],
+        "no term in 3 documents, .* other documents, fewer --stop-words or a smaller --ngrams",
+    ),
+    "no common word": (
+        ["fit", "reviews.csv", "--min-df", "1200", "--max-df", "1.0"],
+        "none of .* terms is in 1200 to 1200 of 1200 documents, .*; add documents, lower --min-df",
+    ),
+    "huge": (["fit", "huge.csv"], "number in 'y' .one is '1e150'.*: 3 with response of 1e.100 or"),
+    "endless": (["fit", "inf.csv"], "number in 'y' .one is '-inf'.*: 3 with response of 1e.100 or"),
     "rare words": (
         ["fit", "t.csv", "--target", "stars"],
-        "none of .* terms is in 5 to 1 of 2|min_df=5 keeps terms of 5 documents or more",
+        "fit: 2 documents are too few for --min-df 5 and --max-df 0.5: exp.* lower --min-df or",
     ),
     "zero topics": (["fit", "t.csv", "--n-topics", "0"], "'0' is not a whole number .*, nor auto"),
     "alpha0 in words": (["fit", "t.csv", "--alpha0", "one"], "'one' is not a number, nor auto"),
@@ -483,10 +613,10 @@ MISTAKES = {
         ["fit", "t.csv", "--n-topics", "ten"],
         "'ten' is not a whole number from 1",
     ),
-    "bad alpha0": (["fit", "reviews.csv", "--n-topics", "3", "--alpha0", "-1"], "alpha0=-1"),
+    "bad alpha0": (["fit", "reviews.csv", "--n-topics", "3", "--alpha0", "-1"], "fit: --alpha0 -1"),
     "bad noise": (
         ["fit", "reviews.csv", "--n-topics", "3", "--noise-variance", "-1"],
-        "noise_variance=-1.0, but expected a number from 0 up",
+        "fit: --noise-variance -1.0, but expected a number from 0 up",
     ),
     "bad seed": (["fit", "t.csv", "--seed=-1"], "'-1' is not a whole number from 0 up"),
     "no jobs": (["fit", "t.csv", "--jobs", "0"], "'0' is not a whole number from 1 up"),
@@ -507,7 +637,7 @@ MISTAKES = {
     ),
     "too many topics": (
         ["fit", "reviews.csv", "--n-topics", "5000"],
-        "n_topics=5000, but there are",
+        "fit: --n-topics 5000, but there are",
     ),
     "empty input": (["fit", "-"], "standard input is empty"),
     "table as model": (["predict", "t.csv", "t.csv"], "t.csv cannot be read: .*topicprism file"),
@@ -545,6 +675,8 @@ def test_a_mistake_is_one_sentence(here, home, capsys, monkeypatch, which):
         "tiny.csv": "text,y\n" + "the room was clean,1e-300\nthe staff was rude,3e-300\n" * 3,
         "same.csv": "review,stars\n" + "the room was clean,4\n" * 3,
         "symbols.csv": "review,stars\n- + - + ?,1\n! ! ! ! !,2\n? ! ? ! ?,3\n",
+        "huge.csv": "text,y\n" + "the room was clean,1e150\n" * 3,
+        "inf.csv": "text,y\n" + "the room was clean,-inf\n" * 3,
         "numbers.csv": "a,b\n1,2\n",
         "blank.csv": "review,stars\n,5\n",
     }.items():
@@ -596,6 +728,37 @@ def test_help_and_version(capsys):
         assert f"  {command} " in out
         assert max(map(len, text.splitlines())) <= 80
     assert max(map(len, out.splitlines())) <= 80
+    assert ORDERS == words.ORDERS  # which the command spells out, so that help comes at once
+
+
+def examples(text):
+    return re.findall(r"^  topicprism (.*)$", text.partition("examples:\n")[2], re.M)
+
+
+def test_help_has_examples_that_can_be_typed(capsys):
+    """Each parses, as a shell would cut it, and is of the command that it is shown with."""
+    commands = {shlex.split(line)[0] for line in examples(run(capsys, "--help")[1])}
+    assert commands == {"demo", "fit", "topics", "predict", "select", "report", "sketch", "merge"}
+    for command in commands:
+        lines = examples(run(capsys, command, "--help")[1])
+        assert 2 <= len(lines) <= 3
+        for line in lines:
+            args = parser().parse_args(shlex.split(line))
+            assert args.command == command
+
+
+def test_the_first_example_of_each_command_runs(here, capsys, reviews):
+    pytest.importorskip("matplotlib")
+    texts, y = reviews
+    write_csv(here / "new.csv", texts[:20], y[:20])
+    write_csv(here / "site_a.csv", texts[:700], y[:700])
+    write_csv(here / "site_b.csv", texts[700:], y[700:])
+    (here / "reviews.tprism").unlink()
+    shown = [line for line in examples(run(capsys, "--help")[1]) if not line.startswith("demo")]
+    shown.insert(-1, examples(run(capsys, "sketch", "--help")[1])[1])
+    for line in shown:
+        status, _, err = run(capsys, *shlex.split(line))
+        assert status == 0, f"{line}: {err}"
 
 
 class Terminal(io.StringIO):
@@ -640,10 +803,10 @@ def test_no_progress_without_a_terminal_or_when_quiet():
         assert progress.now == "reading"
 
 
-def spawn(*argv, cwd, **options):
+def spawn(*argv, cwd, python=("-m", "topicprism"), **options):
     env = os.environ | {"PYTHONPATH": str(ROOT)}
     return subprocess.Popen(
-        [sys.executable, "-m", "topicprism", *map(str, argv)],
+        [sys.executable, *python, *map(str, argv)],
         cwd=cwd,
         env=env,
         text=True,
@@ -667,6 +830,69 @@ def test_ctrl_c_during_fit_leaves_no_half_file(tmp_path):
     assert err == "topicprism fit: stopped during 'reading'; nothing was written\n"
     assert out == ""
     assert [p.name for p in tmp_path.iterdir()] == ["pipe.csv"]
+
+
+AT_IMPORT = """
+import os, signal, sys
+module = sys.argv.pop(1)
+def at_import(event, args):
+    if event == "import" and args[0] == module:
+        os.kill(os.getpid(), signal.SIGINT)
+sys.addaudithook(at_import)
+from topicprism.__main__ import main
+sys.exit(main())
+"""
+
+
+@pytest.mark.parametrize(
+    "module",
+    ["topicprism.cli", "argparse", "topicprism.tables.streams", "topicprism.cli.session", "numpy"]
+    + ["scipy.sparse", "numba", "sklearn.base", "topicprism.text.kernels", "topicprism.report"],
+)
+def test_ctrl_c_while_python_imports_is_one_sentence(tmp_path, module):
+    """The child sends itself the signal when it comes to import a module, however fast it is."""
+    child = spawn(module, "fit", "none.csv", cwd=tmp_path, python=["-c", AT_IMPORT])
+    out, err = child.communicate(timeout=60)
+    assert (out, err) == ("", "topicprism: stopped while starting; nothing was written\n")
+    assert child.returncode == 130
+
+
+@pytest.mark.parametrize("later", [0.0, 0.03, 0.1, 0.2, 0.4, 0.8, 2.0])
+def test_ctrl_c_at_any_moment_is_one_sentence(tmp_path, later):
+    """The table never begins; the clock starts when the command does."""
+    os.mkfifo(tmp_path / "pipe.csv")
+    start = (
+        "import topicprism.__main__ as m, sys; run = m._run\n"
+        "m._run = lambda ready: (print(flush=True), run(ready))[1]; sys.exit(m.main())"
+    )
+    child = spawn("fit", "pipe.csv", cwd=tmp_path, python=["-c", start])
+    assert child.stdout.readline() == "\n"
+    time.sleep(later)
+    child.send_signal(signal.SIGINT)
+    out, err = child.communicate(timeout=60)
+    assert re.fullmatch(r"topicprism( fit)?: stopped .*; nothing was written\n", err), err
+    assert (out, child.returncode) == ("", 130)
+
+
+def test_a_command_started_without_ctrl_c_does_not_hear_it(tmp_path):
+    """As under nohup, or in the background of a script."""
+    start = (
+        "import os, signal, sys; signal.signal(signal.SIGINT, signal.SIG_IGN)\n"
+        "from topicprism.__main__ import main\n"
+        "os.kill(os.getpid(), signal.SIGINT); sys.exit(main())"
+    )
+    child = spawn("--version", cwd=tmp_path, python=["-c", start])
+    assert child.communicate(timeout=60) == (f"topicprism {topicprism.__version__}\n", "")
+
+
+@pytest.mark.parametrize("typed", [["--help"], ["--version"], ["fit", "--help"], ["fitt"]])
+def test_help_needs_no_numpy(typed):
+    code = (
+        "import sys; from topicprism.cli import main; main(sys.argv[1:]); "
+        "sys.exit(sum(m in sys.modules for m in ('numpy', 'sklearn', 'numba', 'scipy')))"
+    )
+    done = subprocess.run([sys.executable, "-c", code, *typed], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
 
 
 @pytest.mark.parametrize(
@@ -724,6 +950,46 @@ def test_a_broken_pipe_is_quiet(here):
     child.stderr.close()
 
 
+# --- memory -----------------------------------------------------------------------------
+
+
+def write_many(path, n, rng, length=30, each=150):
+    """Documents of four topics that share no word."""
+    words = np.array(["w" + "".join(chr(97 + int(c)) for c in str(i)) for i in range(4 * each)])
+    with path.open("w") as file:
+        file.write("text,y\n")
+        for _ in range(0, n, 5_000):
+            h = rng.dirichlet(np.full(4, 0.4), 5_000)
+            topic = (h.cumsum(axis=1)[:, None] < rng.random((5_000, length, 1))).sum(axis=2)
+            said = words[topic * each + rng.integers(each, size=topic.shape)]
+            y = h @ np.arange(4) + 0.1 * rng.standard_normal(5_000)
+            file.writelines(f"{' '.join(t)},{v:.4f}\n" for t, v in zip(said, y, strict=True))
+    return path
+
+
+def test_memory_of_a_fit_does_not_grow_with_the_table(tmp_path, rng, monkeypatch):
+    """Six times the rows.  What may grow: 8 bytes for each of 1.75 million rows at most, to draw
+    those held out, 1,000 more of these, and what the allocator leaves over; together some
+    5 MB.  What may not: texts, or their counts, which are 1.3 and 1.5 times as large as the
+    file, and that grows by 30 MB.  Half of this is between the two.
+    """
+    monkeypatch.setenv("MALLOC_ARENA_MAX", "1")  # else glibc keeps some MB for each thread
+    sizes, peaks = [], []
+    for n in (40_000, 240_000):
+        table = write_many(tmp_path / f"{n}.csv", n, rng)
+        child = spawn("fit", table, "-o", tmp_path / "m.tprism", "--jobs", 2, cwd=tmp_path)
+        out, err = child.stdout.read(), child.stderr.read()
+        _, status, used = os.wait4(child.pid, 0)
+        child.returncode = status
+        assert (status, err) == (0, "")
+        assert f"{n * 9 // 10 if n < 50_000 else n - 5_000:,} learnt from" in out
+        sizes.append(table.stat().st_size)
+        peaks.append(used.ru_maxrss * (1024 if sys.platform == "linux" else 1))
+        child.stdout.close()
+        child.stderr.close()
+    assert peaks[1] - peaks[0] < (sizes[1] - sizes[0]) / 2
+
+
 # --- the docs ---------------------------------------------------------------------------
 
 
@@ -773,6 +1039,19 @@ def test_effects_have_their_deviations_where_known():
     assert lines[0] == "a very lo     +-  share  words"
     assert lines[1].startswith("     1.23   0.06    50%  room room")
     assert max(map(len, lines)) <= 80
+
+
+def test_huge_numbers_do_not_break_the_tables():
+    topic = {"coefficient": 1e14, "std": 1e9, "share": 0.5, "words": ["room"]}
+    lines = list(topic_table([topic, topic | {"coefficient": -3e15}], "stars", lines=1))
+    assert len({lines[0].index("words"), *(line.index("room") for line in lines[1:])}) == 1
+    scored = {"n_held_out": 9, "n_baseline": 9, "n_documents": 9}
+    for worst in (-5.4321e7, -1e205, -99.9994):
+        told = scores(scored | {"scores": {OURS: 0.5, "ridge": worst, "mean": 0.0}})
+        _, *rows = [line for line in told if not line.startswith("   ")]
+        assert {len(row.split("#")[0].rstrip()) for row in rows} == {26}
+    drawn = list(bars([0.5, -123456.789, -1.5e300], ["3", "5", "10"]))
+    assert len({len(line.split("#")[0].rstrip()) for line in drawn}) == 1
 
 
 def test_reasons_are_wrapped_beside_what_was_chosen():

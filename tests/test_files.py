@@ -50,7 +50,7 @@ from topicprism.files.container import (
 from topicprism.files.fitted import CLASSES, DERIVED, RULES
 from topicprism.selection import Trial
 from topicprism.sketching import Basis, Sketch
-from topicprism.text import FastCountVectorizer
+from topicprism.text import FastCountVectorizer, GivenCounts
 
 GOLDEN = Path(__file__).parent / "golden"
 TEXTS, STARS = small_texts(120)
@@ -645,11 +645,11 @@ def test_hostile_contents_get_a_sentence(good, change, message):
     refused(edited(good, change), message)
 
 
-def vocabulary_of(change):
+def vocabulary_of(change, name="words"):
     """The words of the file changed: their bytes and ends."""
 
     def edit(body, arrays):
-        i, j, _ = body["counts"]["words"]["$strings"]
+        i, j, _ = body["counts"][name]["$strings"]
         arrays[i], arrays[j] = change(arrays[i], arrays[j])
 
     return edit
@@ -671,6 +671,32 @@ def vocabulary_of(change):
 )
 def test_hostile_vocabularies_get_a_sentence(good, change, message):
     refused(edited(good, vocabulary_of(change)), message)
+
+
+def fit_counts():
+    counts = FastCountVectorizer().fit(TEXTS)
+    return topicprism.fit(
+        counts.transform(TEXTS), STARS, vocabulary=counts.vocabulary_, n_topics=3, alpha0=1.0
+    )
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (put("counts", "given", "words"), "its vocabulary is not of 18 words"),
+        (put("counts", "given", ["a"] * 18), "its vocabulary is not of 18 words"),
+        (put("counts", "lowercase", True), "its text settings are"),
+    ],
+)
+def test_hostile_columns_get_a_sentence(change, message):
+    nameless = fit_counts()
+    nameless[0].vocabulary = None
+    refused(edited(to_bytes(nameless), change), message)
+
+
+def test_hostile_words_of_columns_get_a_sentence():
+    fewer = vocabulary_of(lambda b, e: (b, np.append(e[:-2], e[-1:])), "given")
+    refused(edited(to_bytes(fit_counts()), fewer), "its vocabulary is not of 18 words")
 
 
 @pytest.mark.parametrize(
@@ -846,6 +872,8 @@ def test_golden_files_keep_loading_and_saying_the_same(record):
     assert thing.info == expected["info"]
     # what remains are the last bits of other machines' arithmetic
     new = NEW + CROWD[:3]
+    if isinstance(thing[0], GivenCounts):
+        new = FastCountVectorizer(vocabulary=list(thing.words)).transform(new)
     assert_allclose(thing.transform(new), expected["transform"], rtol=1e-9)
     if isinstance(expected["predict"][0], str):
         assert list(thing.predict(new)) == expected["predict"]
@@ -856,16 +884,19 @@ def test_golden_files_keep_loading_and_saying_the_same(record):
 def write_golden(folder=GOLDEN):
     folder.mkdir(exist_ok=True)
     made = {name: fit(name) for name in ("SpectralSLDA", "GibbsSLDA", "MedLDAClassifier")}
-    for name, pipeline in (made | {"crowded": fit_crowd()}).items():
+    for name, pipeline in (made | {"crowded": fit_crowd(), "counts": fit_counts()}).items():
         file = f"format-1-{name.lower()}.tprism"
         save(pipeline, folder / file)
+        new = NEW + CROWD[:3]
+        if name == "counts":
+            new = FastCountVectorizer(vocabulary=list(pipeline.words)).transform(new)
         facts = {
             "file": file,
             "estimator": type(pipeline.topics).__name__,
             "words": list(pipeline.words),
             "info": pipeline.info,
-            "transform": pipeline.transform(NEW + CROWD[:3]).tolist(),
-            "predict": pipeline.predict(NEW + CROWD[:3]).tolist(),
+            "transform": pipeline.transform(new).tolist(),
+            "predict": pipeline.predict(new).tolist(),
         }
         (folder / file).with_suffix(".json").write_text(json.dumps(facts, indent=1) + "\n")
     made, file = text_sketch(), "format-1-sketch.tpsketch"
@@ -880,7 +911,7 @@ def write_golden(folder=GOLDEN):
 
 
 def test_there_are_golden_files():
-    assert len(list(GOLDEN.glob("*.json"))) >= 5
+    assert len(list(GOLDEN.glob("*.json"))) >= 6
 
 
 if __name__ == "__main__":

@@ -6,6 +6,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 import topicprism
 
 ROOT = Path(topicprism.__file__).parent
@@ -13,7 +15,7 @@ REPOSITORY = ROOT.parents[1]
 
 # One line per floor.  A module may import from the floors above it, never from below.
 FLOORS = [
-    ["_typing"],
+    ["_typing", "limits"],
     ["backends", "model"],
     ["corpus", "words"],
     ["moments", "whitening", "tensor", "engines", "datasets", "text", "effects"],
@@ -23,7 +25,8 @@ FLOORS = [
     ["robust", "selection"],
     ["automatic"],
     ["estimators"],
-    ["texts", "tables", "report", "plots"],
+    ["inputs", "provenance", "plots"],
+    ["texts", "tables", "report"],
     ["files"],
     ["cli"],
     ["__main__"],
@@ -46,9 +49,24 @@ def test_imports_only_go_up():
 
 
 def test_public_names_are_listed():
-    public = {n for n in vars(topicprism) if not n.startswith("_")}
-    modules = {p.name.removesuffix(".py") for p in ROOT.iterdir()}
-    assert public - modules == set(topicprism.__all__)
+    """Three times: for readers, for type checkers and for those who run it."""
+    tree = ast.parse((ROOT / "__init__.py").read_text())
+    (checked,) = [node for node in tree.body if isinstance(node, ast.If)]
+    homes = {node.module: [a.name for a in node.names] for node in checked.body}
+    assert homes == {f"topicprism.{home}": names for home, names in topicprism._HOMES.items()}
+    assert sorted(name for names in homes.values() for name in names) == topicprism.__all__
+    assert {n for n in dir(topicprism) if not n.startswith("_")} == set(topicprism.__all__)
+    for name in topicprism.__all__:
+        assert getattr(topicprism, name).__module__.startswith("topicprism.")
+
+
+def test_modules_are_found_without_an_import_of_their_own():
+    code = "import topicprism as t; print(t.plots.plot_effects.__name__, t.datasets.__name__)"
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert run.stdout.split() == ["plot_effects", "topicprism.datasets"], run.stderr
+    with pytest.raises(AttributeError, match="module 'topicprism' has no attribute 'fitt'"):
+        _ = topicprism.fitt
+    assert not hasattr(topicprism, "_house")
 
 
 def test_import_loads_nothing_optional_that_scikit_learn_does_not():
@@ -61,7 +79,7 @@ def test_import_loads_nothing_optional_that_scikit_learn_does_not():
         assert run.returncode == 0, run.stderr
         return set(run.stdout.split())
 
-    assert loaded("import sklearn.base, sklearn.metrics, topicprism") == loaded(
+    assert loaded("import sklearn.base, sklearn.metrics; from topicprism import *") == loaded(
         "import sklearn.base, sklearn.metrics"
     )
 

@@ -20,6 +20,7 @@ from small_texts import small_texts
 
 import topicprism
 from topicprism import GibbsSLDA, HybridSLDA, MedLDAClassifier, SpectralLDA, SpectralSLDA
+from topicprism.datasets import make_reviews
 from topicprism.effects import effects, percent
 from topicprism.plots import (
     plot_effects,
@@ -213,6 +214,26 @@ def test_selection_shows_each_trial_and_the_choice(topics):
     assert ticks == ["2\nalpha0 1", "4\nalpha0 2", "8\nalpha0 2"]
 
 
+@pytest.mark.parametrize(("n_topics", "said"), [("auto", "chosen: 8"), (3, "asked for: 3")])
+def test_a_selection_without_trials_is_marked_in_the_spectrum(n_topics, said):
+    texts, stars, _ = make_reviews(1_500, random_state=0)
+    fitted = topicprism.fit(texts, stars, n_topics=n_topics)
+    assert fitted.topics.selection_.trials == ()
+    ax = fitted.plot_selection()
+    drawn(ax.figure)
+    assert ax.get_ylabel() == "eigenvalue of the second moment"
+    assert said in [text.get_text() for text in ax.texts]
+    assert_allclose(ax.lines[-1].get_xdata(), fitted.model.n_topics)
+    assert plot_selection(fitted, ax=ax) is ax
+
+
+def test_a_pipeline_draws_itself(pipeline):
+    assert pipeline.plot_effects(n_words=2).get_xlabel() == plot_effects(pipeline).get_xlabel()
+    assert len(pipeline.plot_topics(n_columns=3).axes) == 3
+    assert pipeline.plot_spectrum().get_yscale() == "log"
+    assert pipeline.to_pyldavis(TEXTS)["vocab"] == to_pyldavis(pipeline, TEXTS)["vocab"]
+
+
 def test_a_fit_of_crowded_text_is_drawn():
     fitted = topicprism.fit(*crowd(400), n_jobs=1)
     for plot in (plot_effects, plot_spectrum, plot_selection):
@@ -239,10 +260,7 @@ def test_topics_without_a_response_are_drawn_by_share():
     [
         (lambda p: plot_effects(p["lda"]), "got a SpectralLDA, which has no coefficients, but"),
         (lambda p: plot_spectrum(p["gibbs"]), "got a GibbsSLDA, which has no spectrum, but"),
-        (
-            lambda p: plot_selection(p["lda"]),
-            "got a SpectralLDA that tried no numbers of topics",
-        ),
+        (lambda p: plot_selection(p["gibbs"]), "got a GibbsSLDA, which has no spectrum, but"),
         (lambda p: plot_effects(p["ridge"]), "got a Ridge, but expected a fitted estimator of"),
         (lambda p: plot_effects(p["gibbs"], ["a"]), r"words of shape \(1,\), but the model was"),
         (lambda p: to_pyldavis(p["pipeline"], ["", "?"]), "none of 2 documents has a word of the"),

@@ -213,6 +213,11 @@ def test_what_is_not_texts_is_refused(texts, message):
     ("parameters", "message"),
     [
         ({"min_df": 3, "max_df": 2}, r"min_df=3 .* 3 documents or more and max_df=2 of 2 or fewer"),
+        (
+            {"min_df": 4, "max_df": 0.5},
+            r"^5 documents are too few for min_df=4 and max_df=0.5: .*"
+            r" in 4 or more of them and in 2.5 or fewer; add docum",
+        ),
         ({"min_df": 0.9, "max_df": 0.5}, r"min_df=0.9 .* 4.5 documents or more .* lower min_df"),
         ({"min_df": 5}, r"none of \d+ terms is in 5 to 5 of 5 documents, .* lower min_df or raise"),
         ({"min_df": 0}, r"min_df=0, expected an integer >= 1 or a float in \[0, 1\]; an integer"),

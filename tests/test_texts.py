@@ -10,9 +10,10 @@ import polars as pl
 import pyarrow as pa
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
-from scipy.sparse import csr_array
+from scipy.sparse import coo_array, csc_matrix, csr_array, csr_matrix
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
+from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.linear_model import Ridge
 from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.pipeline import make_pipeline
@@ -26,12 +27,17 @@ from topicprism import (
     SpectralLDA,
     SpectralSLDA,
     TopicPipeline,
+    UnspacedWarning,
 )
+from topicprism.provenance import Fingerprint, facts_about
 from topicprism.text import FastCountVectorizer
-from topicprism.texts import Fingerprint, assemble, facts_about
+from topicprism.text.scripts import unspaced
+from topicprism.texts import assemble
 
 TEXTS, STARS = small_texts()
 NEW = ["a friendly smile at breakfast", "the carpet: dirty, with mould", ""]
+COUNTER = CountVectorizer()
+COUNTS = COUNTER.fit_transform(TEXTS)
 OPTIONS = {"n_topics": 3, "alpha0": 1.0, "max_df": 1.0}
 
 
@@ -240,8 +246,15 @@ def test_parts_fitted_over_batches_make_a_pipeline(pipeline):
         (TEXTS, np.ones((240, 2)), {}, r"ndarray of shape \(240, 2\), but expected one value"),
         ([b"bytes"] * 240, STARS, {}, "document 0 is b'bytes' of type bytes, expected str; decode"),
         ([3.5] * 240, STARS, {}, "document 0 is 3.5 of type float, expected str"),
-        (TEXTS[:4], STARS[:4], {}, "none of .* terms is in 5 to 2|min_df=5 keeps"),
-        (csr_array(np.eye(240)), STARS, {}, "got counts .* for an estimator: SpectralSLDA"),
+        (TEXTS[:4], STARS[:4], {}, "^4 documents are too few for min_df=5 and max_df=0.5"),
+        (COUNTS, STARS, {"min_df": 2}, "got min_df=2 with counts, but expected it with texts"),
+        (COUNTS, STARS, {"stop_words": None}, "got stop_words=None with counts, .* choose columns"),
+        (COUNTS, STARS[:9], {}, "got 240 rows of counts and 9 responses, but expected one resp"),
+        (COUNTS, STARS, {"vocabulary": WORDS[:9]}, "list of 9 words .* with 18 columns, .* pass"),
+        (COUNTS, STARS, {"vocabulary": set(WORDS)}, "got a set of 18 words .* 18 columns, .* in"),
+        (COUNTS, STARS, {"vocabulary": WORDS[:17] * 2}, "vocabulary has '.*' twice"),
+        (COUNTS * 0.5, STARS, {}, "counts contain fractions"),
+        (pd.DataFrame(COUNTS.toarray()), STARS, {}, r"shape \(240, 18\), .* counts as a sparse"),
         (TEXTS, ["good"] * 240, {}, "not numeric"),
         (TEXTS, np.ones(240), {}, "y is 1 for all 240 documents"),
     ],
@@ -259,6 +272,131 @@ def test_an_unfitted_pipeline_says_so():
             getattr(empty, name)
 
 
+UNSPACED = {
+    "Chinese": "房间非常干净，服务员也很友好，早餐很丰富，下次还会再来。",
+    "Japanese": "部屋はとても清潔で、スタッフも親切でした。朝食も美味しかったです。",
+    "Thai": "ห้องพักสะอาดมากและพนักงานเป็นกันเอง อาหารเช้าอร่อยมาก",
+}
+SPACED = {
+    "Chinese in words": "房间 非常 干净 ， 服务员 也 很 友好 ， 早餐 很 丰富 。",
+    "Thai in words": "ห้องพัก สะอาด มาก และ พนักงาน เป็น กันเอง",
+    "Korean": "방이 매우 깨끗하고 직원들이 친절했습니다 조식도 맛있었습니다",
+    "Russian": "номер был очень чистым и персонал дружелюбным",
+    "a Chinese word": "the sign said 欢迎光临 and the room was clean",
+    "English": "a clean room",
+    "nothing": "",
+}
+
+
+def test_scripts_without_spaces_are_told_from_others():
+    for name, text in UNSPACED.items():
+        assert unspaced([text] * 9 + [TEXTS[0]] * 8) is not None, name
+        assert unspaced([text] * 8 + [TEXTS[0]] * 9) is None, name
+    for name, text in SPACED.items():
+        assert unspaced([text] * 9) is None, name
+    assert unspaced([]) is None
+
+
+def test_texts_without_spaces_get_a_hint():
+    texts = [UNSPACED["Chinese"], UNSPACED["Japanese"]] * 30
+    hint = (
+        r"without spaces between words \(one begins '房间非常干净，服务'\), but .* put spaces betw"
+    )
+    with pytest.warns(UnspacedWarning, match=hint):
+        topicprism.fit(texts, np.arange(60), n_topics=1)
+    with pytest.warns(UnspacedWarning), pytest.raises(ValueError, match="too few"):
+        topicprism.fit(texts[:3], [1, 2, 3])
+
+
+# --- counts -----------------------------------------------------------------------------
+
+MATRICES = {
+    "csr_matrix": csr_matrix,
+    "csr_array": csr_array,
+    "csc_matrix": csc_matrix,
+    "coo_array": coo_array,
+    "float": lambda x: csr_array(x, dtype=float),
+    "ndarray": lambda x: x.toarray(),
+}
+
+
+@pytest.mark.parametrize("kind", MATRICES)
+def test_counts_make_the_pipeline_that_texts_make(kind, pipeline):
+    X, new = MATRICES[kind](COUNTS), MATRICES[kind](COUNTER.transform(NEW))
+    fitted = topicprism.fit(X, STARS, n_topics=3, alpha0=1.0)
+    assert isinstance(fitted, TopicPipeline)
+    assert_array_equal(fitted.predict(new), pipeline.predict(NEW))
+    assert_array_equal(fitted.transform(new), pipeline.transform(NEW))
+    assert fitted.score(X, STARS) == pipeline.score(TEXTS, STARS)
+    assert fitted.info["n_documents"] == 240
+    assert fitted.info["response"] == pipeline.info["response"]
+    same = topicprism.fit(csr_array(COUNTS), STARS, n_topics=3, alpha0=1.0)
+    assert fitted.info["fingerprint"] == same.info["fingerprint"]
+
+
+def test_counts_have_the_words_that_are_given():
+    names = COUNTER.get_feature_names_out()
+    for vocabulary in (names, list(names), COUNTER.vocabulary_):
+        fitted = topicprism.fit(COUNTS, STARS, vocabulary=vocabulary, n_topics=3, alpha0=1.0)
+        assert list(fitted.words) == WORDS
+    nameless = topicprism.fit(COUNTS, STARS, n_topics=3, alpha0=1.0)
+    assert list(nameless.words) == [f"x{i}" for i in range(18)]
+    assert "<bdi>pool</bdi>" in fitted._html_repr()
+    assert "<bdi>x10</bdi>" in nameless._html_repr()
+    assert nameless.info["fingerprint"] == fitted.info["fingerprint"]
+    other = topicprism.fit(COUNTS * 2, STARS, n_topics=3, alpha0=1.0)
+    assert other.info["fingerprint"] != fitted.info["fingerprint"]
+
+
+def test_counts_without_a_response_are_left_out():
+    stars = np.where(np.arange(240) == 7, np.nan, STARS)
+    with pytest.warns(MissingValuesWarning, match="1 of 240 documents are left out: 1 have no res"):
+        fitted = topicprism.fit(COUNTS, stars, n_topics=3, alpha0=1.0)
+    keep = np.delete(np.arange(240), 7)
+    same = topicprism.fit(COUNTS[keep], STARS[keep], n_topics=3, alpha0=1.0)
+    assert_array_equal(fitted.predict(COUNTS), same.predict(COUNTS))
+    assert fitted.info["n_left_out"] == {"no_response": 1}
+
+
+def test_a_pipeline_of_counts_is_one_of_scikit_learns():
+    fitted = topicprism.fit(COUNTS, STARS, n_topics=3, alpha0=1.0)
+    copy = clone(fitted)
+    with pytest.raises(NotFittedError):
+        copy.predict(COUNTS)
+    grid = GridSearchCV(copy, {"topics__n_topics": [1, 3]}, cv=2).fit(COUNTS, STARS)
+    assert grid.best_params_ == {"topics__n_topics": 3}
+    assert cross_val_score(fitted, coo_array(COUNTS), STARS, cv=3).min() > 0.7
+    frame = fitted.set_output(transform="pandas").transform(COUNTS)
+    assert list(frame.columns) == list(fitted.get_feature_names_out())
+    assert_array_equal(pickle.loads(pickle.dumps(fitted)).predict(COUNTS), fitted.predict(COUNTS))
+    assert fitted.fit_transform(COUNTS, STARS).shape == (240, 3)
+
+
+@pytest.mark.parametrize("named", [False, True])
+def test_a_pipeline_of_counts_keeps_in_a_file(tmp_path, named):
+    words = {"vocabulary": COUNTER.vocabulary_} if named else {}
+    fitted = topicprism.fit(COUNTS, STARS, n_topics=3, alpha0=1.0, **words)
+    fitted.save(tmp_path / "counts.tprism")
+    same = topicprism.load(tmp_path / "counts.tprism")
+    assert_array_equal(same.predict(COUNTS), fitted.predict(COUNTS))
+    assert list(same.words) == list(fitted.words)
+    assert same.info == fitted.info
+    with pytest.raises(ValueError, match="got a list, but this pipeline was made for word counts"):
+        same.predict(NEW)
+
+
+def test_counts_and_texts_are_not_mistaken_for_each_other(pipeline):
+    fitted = topicprism.fit(COUNTS, STARS, n_topics=3, alpha0=1.0)
+    with pytest.raises(ValueError, match=r"got a list, .* count the words of texts first, over"):
+        fitted.predict(NEW)
+    with pytest.raises(ValueError, match=r"X has 17 features.* vectorise with the vocabulary used"):
+        fitted.predict(COUNTS[:, :17])
+    with pytest.raises(ValueError, match=r"of 2 dimensions, .* or give counts to topicprism.fit"):
+        pipeline.predict(COUNTS)
+    with pytest.raises(ValueError, match=r"of 2 dimensions, .* or give counts to topicprism.fit"):
+        clone(pipeline).fit(COUNTS, STARS)
+
+
 # --- what scikit-learn does with it ---------------------------------------------------
 
 
@@ -271,8 +409,9 @@ def test_clone_is_unfitted_and_learns_the_same(pipeline):
     assert copy.info["fingerprint"] == pipeline.info["fingerprint"]
 
 
-@pytest.mark.parametrize("column", [list, pd.Series, np.array, lambda x: pl.Series(list(x))])
-def test_grid_search_and_cross_validation(pipeline, column):
+@pytest.mark.parametrize("kind", [k for k in COLUMNS if k != "generator"])
+def test_grid_search_and_cross_validation(pipeline, kind):
+    column = COLUMNS[kind]
     grid = GridSearchCV(pipeline, {"topics__n_topics": [1, 3], "counts__min_df": [2]}, cv=2)
     grid.fit(column(TEXTS), column(STARS))
     assert grid.best_params_["topics__n_topics"] == 3
@@ -302,6 +441,23 @@ def test_set_output_gives_frames(ordinary):
     frame = made.set_output(transform="polars").transform(NEW)
     assert isinstance(frame, pl.DataFrame)
     assert isinstance(made.set_output(transform="default").transform(NEW), np.ndarray)
+
+
+@pytest.mark.parametrize("whole", [True, False])
+def test_a_pandas_frame_keeps_the_index_of_the_texts(whole):
+    """As scikit-learn's own frames keep that of a frame."""
+    series = pd.Series(TEXTS, index=[f"review {i}" for i in range(240)])
+    made = topicprism.fit(series, STARS, **OPTIONS).set_output(transform="pandas")
+    frame = made.fit_transform(series, STARS) if whole else made.transform(series)
+    assert list(frame.index) == list(series.index)
+    assert list(made.transform(TEXTS[:3]).index) == [0, 1, 2]
+    polars = made.set_output(transform="polars").transform(series)
+    assert isinstance(polars, pl.DataFrame)
+
+
+def test_a_pipeline_without_topics_at_its_end_does_not_transform():
+    steps = [("counts", FastCountVectorizer()), ("ridge", Ridge())]
+    assert not hasattr(TopicPipeline(steps), "transform")
 
 
 def test_an_ordinary_pipeline_works_as_well(pipeline):

@@ -23,34 +23,74 @@ one dataclass in, one dataclass out::
     report      all of it for a human reader              Summary, one HTML page
 
 ``samplers`` reach the same Model by Gibbs sampling.  ``estimators`` wrap all of it for
-scikit-learn, ``texts`` puts raw text in front, ``files`` keeps what was learnt, ``words``
-says which words speak for a topic, ``plots`` draws it all, ``datasets`` draws corpora with
-a known truth.  ``tables`` reads texts and numbers from files, ``cli`` is the command
+scikit-learn, ``texts`` puts raw text in front (``inputs`` says in what columns it may
+come, ``provenance`` what is remembered of it), ``files`` keeps what was learnt, ``words``
+says which words speak for a topic, ``plots`` draws it all, ``datasets`` draws corpora
+with a known truth.  ``tables`` reads texts and numbers from files, ``cli`` is the command
 ``topicprism``.  Where the documents are kept is decided by ``engines``, on what the
 arithmetic runs by ``backends``.  Neither appears in the mathematics.
+
+Names are imported when they are first asked for: ``topicprism --help`` needs no numpy, and
+Ctrl-C finds the command ready for it from the start.
 """
 
-from topicprism.corpus import Corpus
-from topicprism.estimators import (
-    FewerTopicsWarning,
-    GibbsSLDA,
-    HybridSLDA,
-    InterruptedWarning,
-    MedLDA,
-    MedLDAClassifier,
-    ShortDocumentsWarning,
-    SpectralLDA,
-    SpectralSLDA,
-)
-from topicprism.files import FileError, load, save
-from topicprism.inference import Gibbs, Propagation, infer
-from topicprism.model import Model, TooManyTopics
-from topicprism.settings import Settings
-from topicprism.sketching import Basis, Sketch, sketch
-from topicprism.spectral import Solution, decompose, learn
-from topicprism.texts import MissingValuesWarning, TopicPipeline, fit
-
 __version__ = "0.1.0"
+
+TYPE_CHECKING = False  # typing's own would have to be imported
+if TYPE_CHECKING:
+    from topicprism.corpus import Corpus
+    from topicprism.estimators import (
+        FewerTopicsWarning,
+        GibbsSLDA,
+        HybridSLDA,
+        InterruptedWarning,
+        MedLDA,
+        MedLDAClassifier,
+        ShortDocumentsWarning,
+        SpectralLDA,
+        SpectralSLDA,
+    )
+    from topicprism.files import FileError, load, save
+    from topicprism.inference import Gibbs, Propagation, infer
+    from topicprism.model import Model, TooManyTopics
+    from topicprism.settings import Settings
+    from topicprism.sketching import Basis, Sketch, sketch
+    from topicprism.spectral import Solution, decompose, learn
+    from topicprism.texts import MissingValuesWarning, TopicPipeline, UnspacedWarning, fit
+else:
+    _HOMES = {  # the same, for those who run it
+        "corpus": ["Corpus"],
+        "estimators": [
+            *["FewerTopicsWarning", "GibbsSLDA", "HybridSLDA", "InterruptedWarning", "MedLDA"],
+            *["MedLDAClassifier", "ShortDocumentsWarning", "SpectralLDA", "SpectralSLDA"],
+        ],
+        "files": ["FileError", "load", "save"],
+        "inference": ["Gibbs", "Propagation", "infer"],
+        "model": ["Model", "TooManyTopics"],
+        "settings": ["Settings"],
+        "sketching": ["Basis", "Sketch", "sketch"],
+        "spectral": ["Solution", "decompose", "learn"],
+        "texts": ["MissingValuesWarning", "TopicPipeline", "UnspacedWarning", "fit"],
+    }
+
+    def __getattr__(name):
+        """A public name, from the module it is at home in; or a module of the package."""
+        from importlib import import_module
+        from importlib.util import find_spec
+
+        home = next((module for module, names in _HOMES.items() if name in names), None)
+        if home is not None:
+            value = getattr(import_module(f"topicprism.{home}"), name)
+        elif not name.startswith("_") and find_spec(f"topicprism.{name}") is not None:
+            value = import_module(f"topicprism.{name}")
+        else:
+            raise AttributeError(f"module 'topicprism' has no attribute {name!r}")
+        globals()[name] = value
+        return value
+
+    def __dir__():
+        return [*__all__, *(name for name in globals() if name.startswith("__"))]
+
 
 __all__ = [
     "Basis",
@@ -74,6 +114,7 @@ __all__ = [
     "SpectralSLDA",
     "TooManyTopics",
     "TopicPipeline",
+    "UnspacedWarning",
     "decompose",
     "fit",
     "infer",

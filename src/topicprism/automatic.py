@@ -140,7 +140,7 @@ def _as_in_the_paper(
         "alpha0": reason,
         "noise_variance": "as asked"
         if settings.noise_variance is not None
-        else f"the topics leave {variance:.3g} of the response's variance",
+        else f"the topics leave a variance of {variance:.3g} in the response",
     }
     selection = _selection(sketch, found.model, alpha0, (), reasons)
     return Learnt(found.model, selection, np.array([variance, 1.0]), solution=found)

@@ -26,9 +26,9 @@ from scipy.sparse import csr_array
 from topicprism._typing import Counts, Doc
 from topicprism.backends import cpu
 from topicprism.backends.cpu import MIN_WORDS as MIN_WORDS
+from topicprism.limits import LARGEST
 
 S = TypeVar("S")
-LARGEST = 1e100  # of a response: its cube must be a number
 NATIVE = {np.dtype(t) for t in ("i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8", "f4", "f8")}
 
 

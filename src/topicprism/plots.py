@@ -179,10 +179,13 @@ def plot_spectrum(fitted: Any, *, ax: Any = None) -> Any:
 def plot_selection(fitted: Any, *, ax: Any = None) -> Any:
     """How well each number of topics tried predicted documents held out; the chosen one marked.
 
+    Where none was tried, because the spectrum ends or a number was asked for, it is marked in
+    the spectrum.
+
     Parameters
     ----------
     fitted : pipeline or estimator
-        Fitted with ``n_topics="auto"``.
+        A fitted spectral one.
     ax : matplotlib Axes or None, default=None
         Where to draw.
 
@@ -194,22 +197,17 @@ def plot_selection(fitted: Any, *, ax: Any = None) -> Any:
     selection: Any = getattr(topics, "selection_", None)
     trials = getattr(selection, "trials", ())
     if not trials:
-        raise ValueError(
-            f"got a {type(topics).__name__} that tried no numbers of topics, as one was given or "
-            'the spectrum told; fit with n_topics="auto", or use plot_spectrum'
-        )
+        asked = topics.n_topics == topics.model_.n_topics
+        ax = plot_spectrum(fitted, ax=ax)
+        return _mark(ax, topics.model_.n_topics, "asked for" if asked else "chosen")
     ax = _axes((7, 4)) if ax is None else ax
     k, pr2, std = np.array([(t.n_topics, t.pr2, t.pr2_std) for t in trials]).T
     ax.errorbar(k, pr2, std, fmt="o-", color=ABOVE, ms=6, lw=1.4, capsize=3)
-    ax.axvline(selection.n_topics, color=GREY, lw=1, ls=(0, (4, 3)), zorder=0)
-    ax.annotate(
-        f"chosen: {selection.n_topics}", (selection.n_topics, 1), (0, 3), ha="center", va="bottom",
-        xycoords=("data", "axes fraction"), textcoords="offset points", color=GREY,
-        fontsize="small",
-    )  # fmt: skip
+    ax.set_xscale("log")  # they are tried so
+    ax.minorticks_off()
     ax.set_xticks(k, [f"{t.n_topics}\nalpha0 {t.alpha0:g}" for t in trials])
     ax.set(xlabel="number of topics", ylabel="predictive R² on documents held out")
-    return _bare(ax)
+    return _bare(_mark(ax, selection.n_topics, "chosen"))
 
 
 def to_pyldavis(fitted: Any, X: Any, words: Any = None) -> dict[str, Any]:
@@ -293,6 +291,17 @@ def _bare(ax: Any, left: bool = True) -> Any:
     ax.spines[["top", "right"] if left else ["top", "right", "left"]].set_visible(False)
     if not left:
         ax.tick_params(axis="y", length=0)
+    return ax
+
+
+def _mark(ax: Any, n_topics: int, why: str) -> Any:
+    """The number of topics, on the axis of such numbers."""
+    ax.axvline(n_topics, color=GREY, lw=1, ls=(0, (4, 3)), zorder=0)
+    ax.annotate(
+        f"{why}: {n_topics}", (n_topics, 1), (0, 3), ha="center", va="bottom",
+        xycoords=("data", "axes fraction"), textcoords="offset points", color=GREY,
+        fontsize="small",
+    )  # fmt: skip
     return ax
 
 

@@ -1,4 +1,4 @@
-"""From texts and numbers to a fitted pipeline, in one call.
+"""From texts, or counts of their words, and numbers to a fitted pipeline, in one call.
 
 A :class:`TopicPipeline` is a scikit-learn pipeline of two steps, counts and topics, that
 remembers how it came about.  What :func:`fit` adds to it are the defaults and the patience
@@ -8,31 +8,33 @@ them.
 
 from __future__ import annotations
 
+import sys
 import time
 import warnings
-from collections.abc import Collection, Iterable
-from datetime import UTC, datetime
-from hashlib import blake2b
+from collections.abc import Collection
+from inspect import signature
 from os import PathLike
 from typing import Any, Self, cast
 
 import numpy as np
-from scipy.sparse import issparse
 from sklearn.base import clone
 from sklearn.pipeline import Pipeline
+from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
+from topicprism import plots
 from topicprism.estimators import SpectralSLDA
 from topicprism.estimators.base import Topics
+from topicprism.inputs import MissingValuesWarning, as_documents, as_list, n_of, present
 from topicprism.model import Model
 from topicprism.notebook import topics_html
-from topicprism.text import FastCountVectorizer
-from topicprism.text.counting import documents
+from topicprism.provenance import Fingerprint, facts_about
+from topicprism.text import FastCountVectorizer, GivenCounts
+from topicprism.text.columns import are_counts
+from topicprism.text.scripts import UnspacedWarning, unspaced
 from topicprism.words import Words
 
-
-class MissingValuesWarning(UserWarning):
-    """Some documents have no text or no response and were left out."""
+__all__ = ["MissingValuesWarning", "TopicPipeline", "UnspacedWarning", "assemble", "fit"]
 
 
 class TopicPipeline(Pipeline):
@@ -42,7 +44,7 @@ class TopicPipeline(Pipeline):
     ----------
     steps : list of (str, estimator)
         As in :class:`sklearn.pipeline.Pipeline`; :func:`fit` names them "counts", a
-        ``FastCountVectorizer``, and "topics".
+        ``FastCountVectorizer`` for texts or ``GivenCounts`` for counts, and "topics".
     transform_input, memory, verbose
         As in :class:`sklearn.pipeline.Pipeline`.
 
@@ -94,17 +96,44 @@ class TopicPipeline(Pipeline):
     def fit(self, X: Any, y: Any = None, **params: Any) -> Self:
         """Learn vocabulary and topics from texts and one response for each."""
         start = time.perf_counter()
-        texts = as_list(X)
-        super().fit(texts, y, **params)
-        self.info_ = facts_about(self.topics, len(texts), y)
-        self.info_["fingerprint"] = Fingerprint().update(texts, y).hexdigest()
+        docs = as_documents(X)
+        if isinstance(self.steps[0][1], FastCountVectorizer) and not are_counts(docs):
+            _warn_of_unspaced(docs)
+        super().fit(docs, y, **params)
+        self.info_ = facts_about(self.topics, n_of(docs), y)
+        self.info_["fingerprint"] = Fingerprint().update(docs, y).hexdigest()
         self.info_["seconds"] = round(time.perf_counter() - start, 3)
         return self
 
+    @available_if(lambda self: hasattr(self.topics, "transform"))  # type: ignore[untyped-decorator]
+    def transform(self, X: Any, **params: Any) -> Any:
+        """Topic proportions; as a pandas frame, if that was asked for, with the index of X."""
+        return _indexed_like(X, super().transform(X, **params))
+
     def fit_transform(self, X: Any, y: Any = None, **params: Any) -> Any:
         """Fit, then the topic proportions of the same texts."""
-        texts = as_list(X)
-        return self.fit(texts, y, **params).transform(texts)
+        docs = as_documents(X)
+        return _indexed_like(X, self.fit(docs, y, **params).transform(docs))
+
+    def plot_effects(self, **options: Any) -> Any:
+        """:func:`topicprism.plots.plot_effects` of it."""
+        return plots.plot_effects(self, **options)
+
+    def plot_topics(self, **options: Any) -> Any:
+        """:func:`topicprism.plots.plot_topics` of it."""
+        return plots.plot_topics(self, **options)
+
+    def plot_spectrum(self, **options: Any) -> Any:
+        """:func:`topicprism.plots.plot_spectrum` of it."""
+        return plots.plot_spectrum(self, **options)
+
+    def plot_selection(self, **options: Any) -> Any:
+        """:func:`topicprism.plots.plot_selection` of it."""
+        return plots.plot_selection(self, **options)
+
+    def to_pyldavis(self, X: Any) -> dict[str, Any]:
+        """What ``pyLDAvis.prepare(**...)`` takes: :func:`topicprism.plots.to_pyldavis` of it."""
+        return plots.to_pyldavis(self, X)
 
     def _html_repr(self) -> str:
         """What a notebook shows: topics once there are some, scikit-learn's diagram before."""
@@ -139,7 +168,7 @@ def fit(
     random_state: Any = 0,
     **options: Any,
 ) -> TopicPipeline:
-    """Learn topics, and what each does to the response, from raw texts.
+    """Learn topics, and what each does to the response, from raw texts or from word counts.
 
     The defaults of counting are what a topic model wants rather than what
     ``FastCountVectorizer`` has: words of more than half of the documents and of fewer than
@@ -148,13 +177,15 @@ def fit(
 
     Parameters
     ----------
-    texts : list, ndarray, or column of pandas, polars or pyarrow
-        One string for each document.
+    texts : list, ndarray, or column of pandas, polars or pyarrow; or matrix of counts
+        One string for each document; or word counts, one row for each, as a sparse matrix or
+        array of scipy's or a two-dimensional ndarray.  Counts are taken as they are.
     y : the same, of numbers; or of labels for ``MedLDAClassifier``
         The response; not needed by ``SpectralLDA``.
     max_features, min_df, max_df, stop_words, ngram_range, lowercase, vocabulary
         As in :class:`topicprism.text.FastCountVectorizer`.  For texts in another language,
-        pass ``stop_words=None`` or a list.
+        pass ``stop_words=None`` or a list.  With counts, ``vocabulary`` is the word of each
+        column, x0, x1, ... if it is not given, and the others must not be.
     estimator : class or instance, default=None
         An estimator of this package; ``SpectralSLDA`` by default.  An instance is copied
         and keeps its own ``n_jobs`` and ``random_state``.
@@ -168,37 +199,58 @@ def fit(
     Returns
     -------
     TopicPipeline
-        Fitted: ``predict``, ``transform`` and ``score`` take texts.
+        Fitted: ``predict``, ``transform`` and ``score`` take texts, or counts over the same
+        columns if it was fitted to counts.
 
     Warns
     -----
     MissingValuesWarning
         When documents without a text or without a response (None, NaN, NA) were left out;
         ``info["n_left_out"]`` counts them.
+    UnspacedWarning
+        When most texts are in a script without spaces between words, such as Chinese,
+        Japanese or Thai: words must be set apart first.
     """
     topics = _topics(estimator, n_jobs, random_state, options)
-    counts = FastCountVectorizer(
-        lowercase=lowercase,
-        stop_words=stop_words,
-        ngram_range=ngram_range,
-        max_df=max_df,
-        min_df=min_df,
-        max_features=max_features,
-        vocabulary=vocabulary,
-        dtype=np.int32,
-        n_jobs=n_jobs,
-    )
-    kept, responses, left_out = _present(as_list(texts), None if y is None else as_list(y))
+    counting: dict[str, Any] = {
+        "lowercase": lowercase,
+        "stop_words": stop_words,
+        "ngram_range": ngram_range,
+        "max_df": max_df,
+        "min_df": min_df,
+        "max_features": max_features,
+    }
+    docs = as_documents(texts)
+    if are_counts(docs):
+        _refuse_counting(counting)
+        counts: Any = GivenCounts(vocabulary=vocabulary)
+    else:
+        counts = FastCountVectorizer(
+            **counting, vocabulary=vocabulary, dtype=np.int32, n_jobs=n_jobs
+        )
+    kept, responses, left_out = present(docs, None if y is None else as_list(y))
     pipeline = TopicPipeline([("counts", counts), ("topics", topics)]).fit(kept, responses)
     pipeline.info_["n_left_out"] |= left_out
     return pipeline
 
 
-def assemble(counts: FastCountVectorizer, topics: Any, info: dict[str, Any]) -> TopicPipeline:
+def _refuse_counting(options: dict[str, Any]) -> None:
+    """Nothing is left to count: an option that was changed would go unheard."""
+    for name, value in options.items():
+        if value != signature(fit).parameters[name].default:
+            raise ValueError(
+                f"got {name}={value!r:.40} with counts, but expected it with texts, whose words "
+                "are yet to be counted; leave it out, or choose columns of the counts yourself"
+            )
+
+
+def assemble(
+    counts: FastCountVectorizer | GivenCounts, topics: Any, info: dict[str, Any]
+) -> TopicPipeline:
     """A pipeline of two parts that were fitted elsewhere, over batches for example."""
     pipeline = TopicPipeline([("counts", counts), ("topics", topics)])
     check_is_fitted(pipeline)
-    words = len(counts.vocabulary_)
+    words = len(pipeline.words)
     if words != topics.model_.n_words:
         raise ValueError(
             f"got counts of {words} words and topics of {topics.model_.n_words}, but expected "
@@ -206,72 +258,6 @@ def assemble(counts: FastCountVectorizer, topics: Any, info: dict[str, Any]) -> 
         )
     pipeline.info_ = dict(info)
     return pipeline
-
-
-class Fingerprint:
-    """A digest of documents and responses, the same however they are cut into batches."""
-
-    def __init__(self) -> None:
-        self._texts, self._responses = blake2b(digest_size=16), blake2b(digest_size=16)
-
-    def update(self, texts: Iterable[str], y: Any = None) -> Self:
-        for text in texts:
-            self._add(self._texts, text)
-        if y is not None:
-            for response in np.asarray(y).ravel().tolist():
-                number = isinstance(response, (int, float))
-                self._add(self._responses, repr(float(response)) if number else str(response))
-        return self
-
-    def hexdigest(self) -> str:
-        both = self._texts.digest() + self._responses.digest()
-        return blake2b(both, digest_size=16).hexdigest()
-
-    @staticmethod
-    def _add(digest: Any, text: str) -> None:
-        utf8 = text.encode("utf-8", "surrogatepass")
-        digest.update(len(utf8).to_bytes(8, "little") + utf8)
-
-
-def facts_about(topics: Any, n_documents: int, y: Any = None) -> dict[str, Any]:
-    """What can be told of a fitted estimator and the responses it saw, for ``info``."""
-    from topicprism import __version__
-
-    short = getattr(topics, "n_short_", 0)
-    facts: dict[str, Any] = {
-        "n_documents": n_documents,
-        "n_left_out": {"too_short": int(short)} if short else {},
-        "n_words": topics.model_.n_words,
-        "n_topics": topics.model_.n_topics,
-        "estimator": type(topics).__name__,
-        "scores": _held_out(topics),
-        "created": datetime.now(UTC).isoformat(timespec="seconds"),
-        "version": __version__,
-    }
-    if y is not None:
-        facts["response"] = _response(np.asarray(y))
-    return facts
-
-
-def as_list(column: Any) -> list[Any]:
-    """The values of a list, an array or a column of a table; not copied if a list already."""
-    if isinstance(column, list):
-        return column
-    shape = tuple(getattr(column, "shape", (0,)))
-    if issparse(column):
-        raise ValueError(
-            f"got counts of shape {shape}, but expected texts, one for each "
-            "document; counts are for an estimator: SpectralSLDA().fit(counts, y)"
-        )
-    if len(shape) != 1:
-        raise ValueError(
-            f"got a {type(column).__name__} of shape {shape}, but expected one "
-            "value for each document; pass one column of it"
-        )
-    for method in ("to_pylist", "tolist", "to_list"):  # pyarrow; numpy and pandas; polars
-        if hasattr(column, method):
-            return list(getattr(column, method)())
-    return list(documents(column))
 
 
 def _topics(estimator: Any, n_jobs: Any, random_state: Any, options: dict[str, Any]) -> Topics:
@@ -297,49 +283,15 @@ def _topics(estimator: Any, n_jobs: Any, random_state: Any, options: dict[str, A
     return configured
 
 
-def _present(texts: list[Any], y: list[Any] | None) -> tuple[list[str], Any, dict[str, int]]:
-    """Documents that have a text and a response, and how many have not."""
-    if y is not None and len(y) != len(texts):
-        raise ValueError(
-            f"got {len(texts)} texts and {len(y)} responses, but expected one response for each "
-            "text, in the same order"
-        )
-    no_text = np.fromiter(map(_missing, texts), bool, len(texts))
-    no_response = np.zeros(len(texts), bool)
-    if y is not None:
-        no_response = np.fromiter(map(_missing, y), bool, len(y)) & ~no_text
-    left_out = {"no_text": int(no_text.sum()), "no_response": int(no_response.sum())}
-    left_out = {reason: n for reason, n in left_out.items() if n}
-    if left_out:
-        keep = np.flatnonzero(~(no_text | no_response))
-        listed = " and ".join(f"{n} have {why.replace('_', ' ')}" for why, n in left_out.items())
-        warnings.warn(
-            f"{len(texts) - len(keep)} of {len(texts)} documents are left out: {listed}",
-            MissingValuesWarning,
-            stacklevel=3,
-        )
-        texts, y = [texts[i] for i in keep], None if y is None else [y[i] for i in keep]
-    return texts, None if y is None else np.array(y), left_out
+def _warn_of_unspaced(texts: list[str]) -> None:
+    what = unspaced(texts)
+    if what is not None:
+        warnings.warn(what, UnspacedWarning, stacklevel=3)
 
 
-def _missing(value: Any) -> bool:
-    """None, NaN of any type, pandas' NA and NaT."""
-    if value is None or type(value).__name__ in ("NAType", "NaTType"):
-        return True
-    return isinstance(value, (float, np.floating)) and bool(value != value)
-
-
-def _response(y: Any) -> dict[str, Any]:
-    if y.dtype.kind in "biuf":
-        return {name: float(getattr(y, name)()) for name in ("mean", "std", "min", "max")}
-    return {"classes": [str(label) for label in np.unique(y)]}
-
-
-def _held_out(topics: Any) -> dict[str, float]:
-    """How well as many topics predicted documents held out, if their number was chosen so."""
-    trials = getattr(getattr(topics, "selection_", None), "trials", ())
-    same = [t for t in trials if t.n_topics == topics.model_.n_topics and np.isfinite(t.pr2)]
-    if not same:
-        return {}
-    best = max(same, key=lambda t: t.pr2)
-    return {"held_out_pr2": float(best.pr2), "held_out_pr2_std": float(best.pr2_std)}
+def _indexed_like(X: Any, frame: Any) -> Any:
+    """A frame of pandas' gets the index of a column of pandas', as scikit-learn has it."""
+    pandas: Any = sys.modules.get("pandas")
+    if pandas is None or not isinstance(frame, pandas.DataFrame):
+        return frame
+    return frame.set_axis(X.index) if isinstance(X, pandas.Series) else frame

@@ -2,7 +2,7 @@
 
 ::
 
-    arguments  what can be typed
+    arguments  what can be typed                           values     after an option
     session    where a command reads and writes, and what it says
     progress   one line on a terminal
     reading    a table to counts on disk
@@ -21,37 +21,38 @@ from __future__ import annotations
 import os
 import sys
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from importlib import import_module
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING
 
-from topicprism.cli.arguments import UsageError, parser
-from topicprism.cli.demo import demo
-from topicprism.cli.fitting import fit
+from topicprism.cli.arguments import UsageError, in_options, parser
 from topicprism.cli.progress import Progress
-from topicprism.cli.selecting import select
-from topicprism.cli.session import Session
-from topicprism.cli.sketches import merge, sketch
-from topicprism.cli.using import predict, report, topics
-from topicprism.estimators import ShortDocumentsWarning
 
-COMMANDS: dict[str, Callable[[Session], None]] = {
-    "fit": fit,
-    "predict": predict,
-    "topics": topics,
-    "select": select,
-    "report": report,
-    "sketch": sketch,
-    "merge": merge,
-    "demo": demo,
+if TYPE_CHECKING:
+    from topicprism.cli.session import Session
+
+MODULES = {  # what a command needs is imported when it is known which
+    "fit": "fitting",
+    "predict": "using",
+    "topics": "using",
+    "select": "selecting",
+    "report": "using",
+    "sketch": "sketches",
+    "merge": "sketches",
+    "demo": "demo",
 }
 MISTAKE, INTERRUPTED, BROKEN_PIPE = 2, 130, 141
 
 
-def main(argv: Sequence[str] | None = None) -> int:
-    """Run one command; the exit status is returned."""
+def main(argv: Sequence[str] | None = None, ready: Callable[[], object] = lambda: None) -> int:
+    """Run one command; the exit status is returned.
+
+    ``ready`` is called when all is imported: from then on Ctrl-C is a KeyboardInterrupt.
+    """
     try:
-        args = parser(COMMANDS).parse_args(argv)
+        args = parser().parse_args(argv)
     except UsageError as error:
         return _refuse("topicprism", error)
     except SystemExit as done:  # --help, --version
@@ -60,23 +61,25 @@ def main(argv: Sequence[str] | None = None) -> int:
         sys.stdout.reconfigure(errors="backslashreplace")
     progress, kept = Progress.on(sys.stderr, args.quiet), list[str]()
     name = f"topicprism {args.command}"
+    caught: list[warnings.WarningMessage] = []
     try:
+        run, begin = _imported(args.command)
+        ready()
         with (
             TemporaryDirectory(prefix="topicprism-", ignore_cleanup_errors=True) as folder,
             warnings.catch_warnings(record=True) as caught,
         ):
             warnings.simplefilter("always")
-            session = Session(args, Path(folder), progress, sys.stdout, sys.stderr, kept)
-            args.run(session)
+            run(begin(args, Path(folder), progress, sys.stdout, sys.stderr, kept))
             sys.stdout.flush()
-        notes = [str(w.message) for w in caught if w.category is not ShortDocumentsWarning]
-        for note in dict.fromkeys(notes):
-            session.say(f"note: {note}")
+        progress.clear()
+        _note(caught, args.quiet)
     except BrokenPipeError:
         _forget_output()
         return BROKEN_PIPE
     except (ValueError, OSError, MemoryError) as error:
         progress.clear()
+        _note(caught, args.quiet)
         return _refuse(name, error)
     except KeyboardInterrupt:
         progress.clear()
@@ -86,8 +89,29 @@ def main(argv: Sequence[str] | None = None) -> int:
     return 0
 
 
+def _imported(command: str) -> tuple[Callable[[Session], None], type[Session]]:
+    """The function of a command, and what it is called with."""
+    from topicprism.cli.session import Session
+
+    run: Callable[[Session], None] = getattr(
+        import_module(f"topicprism.cli.{MODULES[command]}"), command
+    )
+    return run, Session
+
+
+def _note(caught: Iterable[warnings.WarningMessage], quiet: bool) -> None:
+    """What was warned of, each once; short documents are among those left out already."""
+    from topicprism.estimators import ShortDocumentsWarning
+
+    notes = [str(w.message) for w in caught if w.category is not ShortDocumentsWarning]
+    for note in dict.fromkeys([] if quiet else notes):
+        print(f"note: {note}", file=sys.stderr)
+
+
 def _refuse(name: str, error: BaseException) -> int:
     sentence = " ".join(str(error).split()) or type(error).__name__
+    if type(error) is ValueError:  # of the library, which knows parameters but no options
+        sentence = in_options(sentence)
     print(f"{name}: {sentence}", file=sys.stderr)
     return MISTAKE
 

@@ -3,31 +3,63 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable
+import re
+from collections.abc import Iterable
 from functools import partial
-from typing import Any, NoReturn, TypeVar
+from typing import Any, NoReturn
 
 from topicprism import __version__
+from topicprism.cli import values
 from topicprism.tables import FORMATS, OUTPUTS
-from topicprism.words import ORDERS
 
-T = TypeVar("T")
-EXAMPLES = """\
-examples:
-  topicprism demo
-  topicprism fit reviews.csv
-  topicprism fit 'data/*.parquet' --text review --target stars -o m.tprism
-  topicprism fit reviews.csv --report reviews.html
-  topicprism topics reviews.tprism --words 20
-  topicprism predict reviews.tprism new.csv -o predictions.csv --std
-  zcat reviews.jsonl.gz | topicprism select - --plot selection.png
-  topicprism sketch site_a.csv -o a.tpsketch
-  topicprism sketch site_b.csv --basis a.tpsketch -o b.tpsketch
-  topicprism merge a.tpsketch b.tpsketch -o ab.tpsketch
-  topicprism fit ab.tpsketch
+ORDERS = ("relevance", "probability", "frex")  # those of topicprism.words, which takes long
+EXAMPLES = {  # by command; the first of each is shown by topicprism --help
+    "demo": ["demo", "demo --documents 1000 --folder small"],
+    "fit": [
+        "fit reviews.csv --report reviews.html",
+        "fit 'data/*.parquet' --text review --target stars -o m.tprism",
+        "fit briefe.csv --encoding cp1252 --stop-words stop.txt",
+    ],
+    "topics": [
+        "topics reviews.tprism --words 20",
+        "topics reviews.tprism --by frex --json",
+    ],
+    "predict": [
+        "predict reviews.tprism new.csv -o predictions.csv --std",
+        "predict reviews.tprism new.csv --keep id --to jsonl",
+        "predict reviews.tprism 'data/*.csv' --proportions -o topics.parquet",
+    ],
+    "select": [
+        "select reviews.csv --plot selection.png",
+        "select reviews.csv --target stars --json",
+    ],
+    "report": [
+        "report reviews.tprism reviews.csv -o page.html",
+        "report reviews.tprism -o page.html --title 'Hotel reviews'",
+    ],
+    "sketch": [
+        "sketch site_a.csv -o a.tpsketch",
+        "sketch site_b.csv --basis a.tpsketch -o b.tpsketch",
+    ],
+    "merge": [
+        "merge a.tpsketch b.tpsketch -o ab.tpsketch",
+        "merge site_*.tpsketch -o all.tpsketch --json",
+    ],
+}
 
-topicprism COMMAND --help lists the options of a command.
-"""
+
+OPTIONS = {  # of each parameter
+    "n_topics": "--n-topics",
+    "alpha0": "--alpha0",
+    "noise_variance": "--noise-variance",
+    "n_restarts": "--restarts",
+    "n_iterations": "--iterations",
+    "min_df": "--min-df",
+    "max_df": "--max-df",
+    "max_features": "--max-words",
+    "stop_words": "--stop-words",
+    "ngram_range": "--ngrams",
+}
 
 
 class UsageError(ValueError):
@@ -46,11 +78,12 @@ class Parser(argparse.ArgumentParser):
         raise UsageError(f"{message}; see {self.prog} --help")
 
 
-def parser(commands: dict[str, Callable[..., None]]) -> Parser:
+def parser() -> Parser:
     top = Parser(
         prog="topicprism",
         description="Topics of texts, and how much each moves a number.",
-        epilog=EXAMPLES,
+        epilog=_shown(first for first, *_ in EXAMPLES.values())
+        + "\ntopicprism COMMAND --help has more of them, and the options of a command.",
     )
     top.add_argument("--version", action="version", version=f"topicprism {__version__}")
     sub = top.add_subparsers(
@@ -58,11 +91,22 @@ def parser(commands: dict[str, Callable[..., None]]) -> Parser:
     )
     for add in (_fit, _predict, _topics, _select, _report, _sketch, _merge, _demo):
         added = add(sub)
-        name = added.prog.split()[-1]
-        added.set_defaults(run=commands[name])
+        added.epilog = _shown(EXAMPLES[added.prog.split()[-1]])
         says = added.add_argument_group("messages")
         says.add_argument("-q", "--quiet", action="store_true", help="errors only")
     return top
+
+
+def in_options(sentence: str) -> str:
+    """Parameters of Python as they are typed: ``--min-df 5`` for ``min_df=5``."""
+    for name, option in OPTIONS.items():
+        sentence = re.sub(rf"\b{name}=", f"{option} ", sentence)
+        sentence = re.sub(rf"(?<!-)\b{name}\b", option, sentence)
+    return sentence
+
+
+def _shown(examples: Iterable[str]) -> str:
+    return "\n".join(["examples:", *(f"  topicprism {example}" for example in examples), ""])
 
 
 # --- one function for each command ------------------------------------------------------
@@ -84,7 +128,7 @@ def _fit(sub: Any) -> Parser:
     p.add_argument("--report", metavar="PAGE", help="also write this HTML page")
     p.add_argument(
         "--held-out",
-        type=_share,
+        type=values.share,
         default=0.1,
         metavar="SHARE",
         help="of the documents, kept back to score on (default: 0.1, at most 5,000)",
@@ -123,7 +167,9 @@ def _predict(sub: Any) -> Parser:
 def _topics(sub: Any) -> Parser:
     p: Parser = sub.add_parser("topics", help="print the topics of a model")
     p.add_argument("model", metavar="MODEL", help="model file made by fit")
-    p.add_argument("--words", type=_count, default=15, metavar="N", help="of each (default: 15)")
+    p.add_argument(
+        "--words", type=values.count, default=15, metavar="N", help="of each (default: 15)"
+    )
     p.add_argument(
         "--by", choices=ORDERS, default=ORDERS[0], help=f"which words (default: {ORDERS[0]})"
     )
@@ -167,15 +213,15 @@ def _sketch(sub: Any) -> Parser:
     )
     p.add_argument(
         "--coordinates",
-        type=_count,
+        type=values.count,
         default=48,
         metavar="N",
         help="of the sketch: room for so many topics at most (default: 48)",
     )
     p.add_argument(
-        "--jobs", type=_jobs, default=-1, metavar="N", help="threads (default: all cores)"
+        "--jobs", type=values.jobs, default=-1, metavar="N", help="threads (default: all cores)"
     )
-    p.add_argument("--seed", type=_seed, default=0, help="of everything random (default: 0)")
+    p.add_argument("--seed", type=values.seed, default=0, help="of everything random (default: 0)")
     _table(p)
     _counting(p)
     _json(p)
@@ -199,12 +245,12 @@ def _demo(sub: Any) -> Parser:
     )
     p.add_argument(
         "--documents",
-        type=_count,
+        type=values.count,
         default=5_000,
         metavar="N",
         help="reviews to draw (default: 5000)",
     )
-    p.add_argument("--seed", type=_seed, default=0, help="of everything random (default: 0)")
+    p.add_argument("--seed", type=values.seed, default=0, help="of everything random (default: 0)")
     return p
 
 
@@ -223,7 +269,9 @@ def _table(p: Parser, target: bool = True) -> None:
             "--target", metavar="COLUMN", help="the numbers (default: the one number-like column)"
         )
     g.add_argument("--format", choices=FORMATS, help="whatever the name says")
-    g.add_argument("--delimiter", type=_character, metavar="C", help="of CSV (default: found out)")
+    g.add_argument(
+        "--delimiter", type=values.character, metavar="C", help="of CSV (default: found out)"
+    )
     g.add_argument("--encoding", help="of the text (default: UTF-8, or as its mark says)")
     g.add_argument("--no-quotes", action="store_true", help="quotes in CSV are like any character")
     g.add_argument("--skip-damaged", action="store_true", help="leave out rows that cannot be read")
@@ -233,21 +281,21 @@ def _counting(p: Parser) -> None:
     g = p.add_argument_group("words")
     g.add_argument(
         "--max-words",
-        type=_count,
+        type=values.count,
         default=10_000,
         metavar="N",
         help="the vocabulary, at most (default: 10000)",
     )
     g.add_argument(
         "--min-df",
-        type=_df,
+        type=values.df,
         default=5,
         metavar="N",
         help="documents a word must be in, or their share (default: 5)",
     )
     g.add_argument(
         "--max-df",
-        type=_df,
+        type=values.df,
         default=0.5,
         metavar="N",
         help="documents a word may be in, or their share (default: 0.5)",
@@ -260,7 +308,7 @@ def _counting(p: Parser) -> None:
     )
     g.add_argument(
         "--ngrams",
-        type=_count,
+        type=values.count,
         default=1,
         metavar="N",
         help="count also runs of up to N words (default: 1)",
@@ -270,15 +318,20 @@ def _counting(p: Parser) -> None:
 
 def _learning(p: Parser) -> None:
     g = p.add_argument_group("learning; what is auto, the default, is chosen from the data")
-    g.add_argument("--n-topics", type=_auto_or(_count), metavar="K", help="number, or auto")
+    g.add_argument(
+        "--n-topics", type=values.auto_or(values.count), metavar="K", help="number, or auto"
+    )
     g.add_argument(
         "--alpha0",
-        type=_auto_or(_number),
+        type=values.auto_or(values.number),
         metavar="A",
         help="small for texts of one topic each, large for mixtures, or auto",
     )
     g.add_argument(
-        "--noise-variance", type=_auto_or(_number), metavar="V", help="of the response, or auto"
+        "--noise-variance",
+        type=values.auto_or(values.number),
+        metavar="V",
+        help="of the response, or auto",
     )
     g.add_argument(
         "--method",
@@ -290,77 +343,15 @@ def _learning(p: Parser) -> None:
         choices=("auto", "exact", "matrix-free", "nystrom"),
         help="how the second moment is factored",
     )
-    g.add_argument("--restarts", type=_count, metavar="N", help="of the power method")
-    g.add_argument("--iterations", type=_count, metavar="N", help="of the power method, at most")
+    g.add_argument("--restarts", type=values.count, metavar="N", help="of the power method")
     g.add_argument(
-        "--jobs", type=_jobs, default=-1, metavar="N", help="threads (default: all cores)"
+        "--iterations", type=values.count, metavar="N", help="of the power method, at most"
     )
-    g.add_argument("--seed", type=_seed, default=0, help="of everything random (default: 0)")
+    g.add_argument(
+        "--jobs", type=values.jobs, default=-1, metavar="N", help="threads (default: all cores)"
+    )
+    g.add_argument("--seed", type=values.seed, default=0, help="of everything random (default: 0)")
 
 
 def _json(p: Parser) -> None:
     p.add_argument("--json", action="store_true", help="print one JSON object instead of text")
-
-
-# --- values -----------------------------------------------------------------------------
-
-
-def _count(text: str) -> int:
-    if not text.isdecimal() or int(text) < 1:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number from 1 up")
-    return int(text)
-
-
-def _number(text: str) -> float:
-    try:
-        return float(text)
-    except ValueError:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a number") from None
-
-
-def _auto_or(read: Callable[[str], T]) -> Callable[[str], T | str]:
-    def value(text: str) -> T | str:
-        try:
-            return text if text == "auto" else read(text)
-        except argparse.ArgumentTypeError as error:
-            raise argparse.ArgumentTypeError(f"{error}, nor auto") from None
-
-    return value
-
-
-def _seed(text: str) -> int:
-    if not text.isdecimal():
-        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number from 0 up")
-    return int(text)
-
-
-def _jobs(text: str) -> int:
-    return -1 if text == "-1" else _count(text)
-
-
-def _df(text: str) -> float:
-    """Documents if whole, else a share."""
-    try:
-        value = int(text) if text.isdecimal() else float(text)
-    except ValueError:
-        value = -1
-    if not value >= 0 or (isinstance(value, float) and value > 1):
-        raise argparse.ArgumentTypeError(f"{text!r} is neither a whole number nor a share up to 1")
-    return value
-
-
-def _share(text: str) -> float:
-    try:
-        value = float(text)
-    except ValueError:
-        value = -1
-    if not 0 <= value <= 0.9:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a share from 0 to 0.9")
-    return value
-
-
-def _character(text: str) -> str:
-    text = {"\\t": "\t", "tab": "\t"}.get(text, text)
-    if len(text) != 1 or text in '"\r\n':
-        raise argparse.ArgumentTypeError(f"{text!r} is not one character")
-    return text

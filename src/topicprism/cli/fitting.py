@@ -19,10 +19,11 @@ from topicprism.cli.showing import fit_lines
 from topicprism.corpus import MIN_WORDS
 from topicprism.estimators import SpectralSLDA
 from topicprism.files import TextSketch, save
+from topicprism.provenance import facts_about
 from topicprism.report import summarise, write_page
 from topicprism.tables import TableError
 from topicprism.text import FastCountVectorizer
-from topicprism.texts import TopicPipeline, assemble, facts_about
+from topicprism.texts import TopicPipeline, assemble
 
 TOO_SHORT = f"with fewer than {MIN_WORDS} known words"
 

@@ -6,6 +6,7 @@ some of the others are kept at hand for the baseline; how many does not grow wit
 
 from __future__ import annotations
 
+import warnings
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -19,12 +20,13 @@ from topicprism._typing import Doc, Ints
 from topicprism.cli.progress import Progress
 from topicprism.corpus import Corpus
 from topicprism.engines import OnDisk
+from topicprism.limits import SMALLEST
 from topicprism.moments import Spread
+from topicprism.provenance import Fingerprint
 from topicprism.tables import Table, TableError, Usable, usable
 from topicprism.text import FastCountVectorizer
-from topicprism.texts import Fingerprint
+from topicprism.text.scripts import UnspacedWarning, unspaced
 
-SMALLEST = 1e-100  # difference of responses: its square must be a number
 FEWEST = 100  # documents, for some to be held out
 MOST_HELD_OUT = 5_000
 MOST_BASELINE = 30_000
@@ -100,6 +102,8 @@ class Reading:
         for chunk in self.table.chunks(*self.columns):
             part = usable(chunk)
             seen.add(part, len(chunk))
+            if seen.n_rows == len(chunk) and (what := unspaced(part.texts)) is not None:
+                warnings.warn(what, UnspacedWarning, stacklevel=2)
             if part.texts and not self.known:
                 self.vectorizer.partial_fit(part.texts)
             self.progress.at(chunk.done, f"{seen.n_rows:,} rows")

@@ -96,14 +96,14 @@ def _picture(name: str, inputs: list[str]) -> Path:
 
 
 def _draw(pipeline: TopicPipeline, picture: Path, tried: bool) -> None:
-    """The spectrum, and beside it the numbers of topics that were tried, if any were."""
+    """The spectrum, and beside it the numbers of topics that were tried; or it alone, marked."""
     from matplotlib.figure import Figure
 
     from topicprism.plots import plot_selection, plot_spectrum
 
     fig = Figure(figsize=(10 if tried else 6, 4), layout="constrained")
-    panels = fig.subplots(1, 1 + tried, squeeze=False)[0]
-    for panel, plot in zip(panels, (plot_spectrum, plot_selection), strict=False):
+    plots = (plot_spectrum, plot_selection) if tried else (plot_selection,)
+    for panel, plot in zip(fig.subplots(1, len(plots), squeeze=False)[0], plots, strict=True):
         plot(pipeline, ax=panel)
     with replacing(picture) as unfinished:
         fig.savefig(unfinished, format=picture.suffix[1:].lower(), dpi=150)

@@ -49,13 +49,16 @@ def paragraph(name: str, text: str, indent: int = 11) -> Iterator[str]:
 
 def topic_table(topics: list[dict[str, Any]], response: str, lines: int | None) -> Iterator[str]:
     """A line for each topic, or as many as its words take."""
-    has_std = topics[0]["std"] is not None
     places = _places(topics)
-    yield f"{response[:9]:>9}" + ("     +-" if has_std else "") + "  share  words"
-    for topic in topics:
-        std = f" {topic['std']:6.{places}f}" if has_std else ""
+    effects = aligned([response[:9], *(f"{t['coefficient']:.{places}f}" for t in topics)], 9)
+    errors = [""] * len(effects)
+    if topics[0]["std"] is not None:
+        told = aligned(["+-", *(f"{t['std']:.{places}f}" for t in topics)], 6)
+        errors = [f" {text}" for text in told]
+    yield f"{effects[0]}{errors[0]}  share  words"
+    for topic, effect, error in zip(topics, effects[1:], errors[1:], strict=True):
         share = f"{topic['share']:.0%}" if topic["share"] >= 0.005 else "<1%"
-        start = f"{topic['coefficient']:9.{places}f}{std}  {share:>5}  "
+        start = f"{effect}{error}  {share:>5}  "
         rows = wrap(" ".join(topic["words"]), WIDTH - len(start))
         for i, row in enumerate(rows[:lines]):
             yield (start if i == 0 else " " * len(start)) + row
@@ -99,7 +102,8 @@ def scores(facts: dict[str, Any]) -> Iterator[str]:
     yield f"predictive R2 on the {facts['n_held_out']:,} documents held out (1 is perfect)"
     for name, value in facts["scores"].items():
         bar = "#" * round(BAR * min(max(value, 0.0), 1.0))
-        yield f"  {name:16} {value:7.3f}  {bar}".rstrip()
+        told = f"{value:.3f}" if value > -100 else f"{value:.0e}"
+        yield f"  {name:16} {told:>7}  {bar}".rstrip()
     if facts["n_baseline"] < facts["n_documents"]:
         yield f"  (ridge learnt from {facts['n_baseline']:,} documents, to keep memory small)"
     if facts["scores"][OURS] < 0.02:
@@ -111,6 +115,14 @@ def bars(values: list[float], labels: list[str], marks: list[bool] | None = None
     top = max(map(abs, values), default=0) or 1
     width = max(map(len, labels), default=0)
     room = min(BAR, WIDTH - width - 15)
-    for value, label, mark in zip(values, labels, marks or [False] * len(values), strict=True):
+    told = aligned([f"{value:.4g}" for value in values], 9)
+    starred = marks or [False] * len(values)
+    for value, text, label, mark in zip(values, told, labels, starred, strict=True):
         bar = "#" * round(room * max(value, 0) / top)
-        yield f"{'*' if mark else ' '} {label:>{width}} {value:9.4g}  {bar}".rstrip()
+        yield f"{'*' if mark else ' '} {label:>{width}} {text}  {bar}".rstrip()
+
+
+def aligned(texts: list[str], width: int) -> list[str]:
+    """On the right, in a column of this width, or wider if one needs it."""
+    widest = max(width, *map(len, texts)) if texts else width
+    return [f"{text:>{widest}}" for text in texts]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import fields
 from functools import reduce
+from hashlib import blake2b
 from operator import add
 from typing import Any
 
@@ -57,6 +58,7 @@ def _info(seen: Seen, columns: tuple[str, str]) -> dict[str, Any]:
         "n_documents": seen.n_documents,
         "n_left_out": dict(seen.left_out),
         "response": seen.response,
+        "fingerprint": seen.fingerprint.hexdigest(),
     }
 
 
@@ -81,7 +83,28 @@ def merge(session: Session) -> None:
     if len(args.sketches) < 2:
         raise TableError("got 1 sketch, but two or more were expected; name the others too")
     session.progress.stage("merging")
-    merged = reduce(add, map(load_sketch, args.sketches))
+    sketches = [load_sketch(name) for name in args.sketches]
+    _refuse_twice(args.sketches, sketches)
+    merged = reduce(add, sketches)
     save(merged, path)
     facts = {"sketch": str(path), **_size(merged), "merged": len(args.sketches)}
     session.show(facts, _lines(facts, {}))
+
+
+def _refuse_twice(names: list[str], sketches: list[TextSketch]) -> None:
+    """Documents that are in two of the sketches would count twice."""
+    seen: dict[str, str] = {}
+    for name, sketch in zip(names, sketches, strict=True):
+        for part in _documents(sketch):
+            if part in seen:
+                raise TableError(
+                    f"{seen[part]} and {name} hold the same documents, which would count twice; "
+                    "name each sketch once, and merge none with a sum that it is part of"
+                )
+            seen[part] = name
+
+
+def _documents(sketch: TextSketch) -> list[str]:
+    """A fingerprint of each table that it is of, or of its moments where none is kept."""
+    parts = [part.get("fingerprint") for part in sketch.info.get("merged", [sketch.info])]
+    return [part or blake2b(sketch.third.tobytes()).hexdigest() for part in parts]

@@ -13,11 +13,23 @@ from topicprism.cli.facts import choices_of, topics_of
 from topicprism.cli.session import Session, load_model, output_path
 from topicprism.cli.showing import beyond, chosen, topic_table
 from topicprism.effects import range_left
+from topicprism.provenance import Fingerprint
 from topicprism.report import summarise, write_page
-from topicprism.tables import Chunk, Table, TableError, number, output_format, rows_to, usable
+from topicprism.tables import (
+    Chunk,
+    Table,
+    TableError,
+    as_kind,
+    kinds,
+    number,
+    output_format,
+    rounded,
+    rows_to,
+    usable,
+)
 from topicprism.tables.formats import DAMAGED
 from topicprism.tables.writing import PART
-from topicprism.texts import Fingerprint, TopicPipeline
+from topicprism.texts import TopicPipeline
 
 MOST_SHOWN = 20_000  # documents that a page looks at
 
@@ -53,15 +65,19 @@ def predict(session: Session) -> None:
     text = _text_column(session, pipeline, table)
     target = pipeline.info.get("target")
     scored = [target] if target in table.columns and target != text else []
-    columns = _columns(session, pipeline, several=len(table.readers) > 1)
+    several = len(table.readers) > 1
+    results = _columns(session, pipeline, several)
     table.check(text, *args.keep)
+    kept = _kept(session, table, kind)
     agreement = Agreement()
     n = empty = 0
     session.progress.stage("predicting")
-    with rows_to(path, kind, columns, session.out) as write:
+    with rows_to(path, kind, results | kept, session.out) as write:
         for chunk in table.chunks(text, *args.keep, *scored):
-            values, predicted = _predicted(session, pipeline, chunk, len(table.readers) > 1)
-            write(values)
+            values, predicted = _predicted(session, pipeline, chunk, several)
+            if kind != "parquet":
+                values = [[rounded(v) for v in column] for column in values]
+            write([*values, *_copied(chunk, kept, kind)])
             if scored:
                 agreement.add(chunk.values[-1], predicted)
             n, empty = n + len(chunk), empty + sum(p is None for p in predicted)
@@ -89,14 +105,31 @@ def _columns(session: Session, pipeline: TopicPipeline, several: bool) -> dict[s
         raise TableError(
             f"--keep {twice[0]!r} would give two columns of that name; rename it in the input"
         )
-    kept: dict[str, type] = dict.fromkeys(args.keep, str)
-    return own | kept
+    return own
+
+
+def _kept(session: Session, table: Table, kind: str) -> dict[str, type]:
+    """The columns to copy, and what they hold; only CSV does not care."""
+    keep = session.args.keep
+    if not keep or kind in ("csv", "tsv"):
+        return dict.fromkeys(keep, str)
+    session.progress.stage("looking at columns")
+    return dict(zip(keep, kinds(table.chunks(*keep), len(keep)), strict=True))
+
+
+def _copied(chunk: Chunk, kept: dict[str, type], kind: str) -> Iterator[list[Any]]:
+    """Their values: as they are in CSV, numbers elsewhere where all of a column are."""
+    for values, of in zip(chunk.values[1:], kept.values(), strict=False):
+        if kind in ("csv", "tsv") or of is str:
+            yield [None if v is DAMAGED else v for v in values]
+        else:
+            yield [as_kind(v, of) for v in values]
 
 
 def _predicted(
     session: Session, pipeline: TopicPipeline, chunk: Chunk, several: bool
 ) -> tuple[list[list[Any]], list[float | None]]:
-    """The columns of a chunk of results, and the predictions among them."""
+    """The results of a chunk as columns, and the predictions among them."""
     args, n = session.args, len(chunk)
     texts = chunk.values[0]
     good = [i for i, text in enumerate(texts) if isinstance(text, str) and text.strip()]
@@ -108,11 +141,7 @@ def _predicted(
             column[i] = value
     rows: list[list[Any]] = [list(range(chunk.first, chunk.first + n))]
     name = [[chunk.source.name] * n] if several else []
-    kept = [
-        [None if v is DAMAGED else v for v in values]
-        for values in chunk.values[1 : 1 + len(args.keep)]
-    ]
-    return [*rows, *name, *columns, *kept], columns[0]
+    return [*rows, *name, *columns], columns[0]
 
 
 def _results(session: Session, pipeline: TopicPipeline, texts: list[str]) -> list[Any]:

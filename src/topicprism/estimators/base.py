@@ -19,6 +19,7 @@ from topicprism._typing import Counts, Doc, DocTopic
 from topicprism.corpus import check_counts, check_response
 from topicprism.evaluation import pr2
 from topicprism.inference import infer, posterior, predict
+from topicprism.limits import SMALLEST
 from topicprism.model import Model
 from topicprism.notebook import topics_html
 
@@ -144,9 +145,15 @@ def varied(y: Any, n_documents: int, name: str) -> Doc:
     if n_documents == 1:
         raise ValueError("got 1 sample (document), but at least 2 were expected; add documents")
     response = check_response(column_or_1d(y, warn=True), n_documents)
-    if not np.std(response) > 1e-100:
+    low, high = response.min(), response.max()
+    if low == high:
         raise ValueError(
-            f"y is {response[0]:g} for all {n_documents} documents, but it must vary to be "
+            f"y is {low:g} for all {n_documents} documents, but it must vary to be "
             "explained; check the column, or use SpectralLDA for topics alone"
+        )
+    if not np.std(response) > SMALLEST:
+        raise ValueError(
+            f"y is from {low:g} to {high:g}, which is too close to be told apart; write it in "
+            "other units"
         )
     return response

@@ -18,11 +18,18 @@ import numpy as np
 from sklearn.pipeline import Pipeline
 
 from topicprism.files.container import Contents, FileError, pack, read, unpack, write, wrong
-from topicprism.files.fitted import describe, describe_counts, restore, restore_counts
+from topicprism.files.fitted import (
+    describe,
+    describe_counts,
+    describe_given,
+    restore,
+    restore_counts,
+    restore_given,
+)
 from topicprism.files.sketches import TextSketch, describe_sketch, restore_sketch
 from topicprism.files.values import Reader, Writer
 from topicprism.sketching import Sketch
-from topicprism.text import FastCountVectorizer
+from topicprism.text import FastCountVectorizer, GivenCounts
 from topicprism.texts import assemble
 
 __all__ = ["FileError", "TextSketch", "load", "save"]
@@ -67,7 +74,11 @@ def to_bytes(thing: Any) -> bytes:
         body = {"kind": "sketch", **describe_sketch(thing, writer)}
     elif isinstance(thing, Pipeline):
         counts, topics = _steps(thing)
-        described = describe_counts(counts, writer)
+        described = (
+            describe_given(counts, writer)
+            if isinstance(counts, GivenCounts)
+            else describe_counts(counts, writer)
+        )
         body = {"kind": "pipeline", "counts": described, "topics": describe(topics, writer)}
     else:
         body = {"kind": "estimator", "topics": describe(thing, writer)}
@@ -102,15 +113,22 @@ def plain(facts: Any) -> Any:
     )
 
 
-def _steps(pipeline: Pipeline) -> tuple[FastCountVectorizer, Any]:
+def _steps(pipeline: Pipeline) -> tuple[FastCountVectorizer | GivenCounts, Any]:
     steps = [step for _, step in pipeline.steps]
-    if len(steps) != 2 or type(steps[0]) is not FastCountVectorizer:
+    if len(steps) != 2 or type(steps[0]) not in (FastCountVectorizer, GivenCounts):
         listed = ", ".join(type(step).__name__ for step in steps)
         raise FileError(
-            f"got a pipeline of {listed}, but a file holds a FastCountVectorizer and one "
-            "estimator of topicprism; save the estimator alone, or use joblib"
+            f"got a pipeline of {listed}, but a file holds a FastCountVectorizer or GivenCounts "
+            "and one estimator of topicprism; save the estimator alone, or use joblib"
         )
     return steps[0], steps[1]
+
+
+def _counts(plain: Any, n_words: int) -> FastCountVectorizer | GivenCounts:
+    match plain:
+        case {"given": words, **rest} if not rest:
+            return restore_given(words, n_words)
+    return restore_counts(plain, n_words)
 
 
 def _build(contents: Contents) -> Any:
@@ -128,6 +146,5 @@ def _build(contents: Contents) -> Any:
             return restore(topics)
         case "pipeline", {"counts": counts, "topics": topics} if len(rest) == 2:
             estimator = restore(topics)
-            words = restore_counts(counts, estimator.model_.n_words)
-            return assemble(words, estimator, info)
+            return assemble(_counts(counts, estimator.model_.n_words), estimator, info)
     raise wrong("it holds neither a pipeline nor an estimator nor a sketch")

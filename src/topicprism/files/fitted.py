@@ -27,7 +27,7 @@ from topicprism.files.values import Writer
 from topicprism.model import Model
 from topicprism.samplers.state import RESPONSES
 from topicprism.selection import Selection, Trial
-from topicprism.text import FastCountVectorizer
+from topicprism.text import FastCountVectorizer, GivenCounts
 
 CLASSES: dict[str, Any] = {
     kind.__name__: kind
@@ -260,6 +260,20 @@ def describe_counts(counts: FastCountVectorizer, writer: Writer) -> dict[str, An
         "dtype": np.dtype(settings["dtype"]).name,
         "n_jobs": _parameter(settings["n_jobs"]),
     }
+
+
+def describe_given(counts: GivenCounts, writer: Writer) -> dict[str, Any]:
+    """Counts that came as counts: the words of their columns, if these have any."""
+    named = counts.vocabulary is not None
+    return {"given": writer.strings(counts.get_feature_names_out(), "O") if named else None}
+
+
+def restore_given(words: Any, n_words: int) -> GivenCounts:
+    if words is not None and (not names(words, {"V": n_words}) or len(set(words)) < n_words):
+        raise wrong(f"its vocabulary is not of {n_words} words")
+    counts = GivenCounts(vocabulary=None if words is None else list(words))
+    counts.n_features_in_ = n_words
+    return counts
 
 
 def restore_counts(plain: Any, n_words: int) -> FastCountVectorizer:

@@ -5,6 +5,7 @@
     streams   files, globs, standard input, compression, encodings
     formats   CSV, TSV, JSON lines, Parquet                          Chunk
     columns   which is the text, which the response; what is usable  Usable
+    kinds     whether a column is of numbers
     writing   predictions as CSV, JSON lines, Parquet
 
 Only the standard library is used, but for Parquet and zstd, which need pyarrow.
@@ -12,8 +13,9 @@ Only the standard library is used, but for Parquet and zstd, which need pyarrow.
 
 from topicprism.tables.columns import Table, Usable, number, open_table, usable
 from topicprism.tables.formats import FORMATS, Chunk, Options
+from topicprism.tables.kinds import as_kind, kinds
 from topicprism.tables.streams import Source, TableError
-from topicprism.tables.writing import OUTPUTS, output_format, replacing, rows_to
+from topicprism.tables.writing import OUTPUTS, output_format, replacing, rounded, rows_to
 
 __all__ = [
     "FORMATS",
@@ -24,10 +26,13 @@ __all__ = [
     "Table",
     "TableError",
     "Usable",
+    "as_kind",
+    "kinds",
     "number",
     "open_table",
     "output_format",
     "replacing",
+    "rounded",
     "rows_to",
     "usable",
 ]

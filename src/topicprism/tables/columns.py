@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import math
 import re
+import warnings
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from topicprism.corpus import LARGEST
-from topicprism.tables.formats import DAMAGED, ROWS, Chunk, Format, Options, read
+from topicprism.limits import LARGEST
+from topicprism.tables.formats import DAMAGED, ROWS, Chunk, Csv, Format, Options, read
 from topicprism.tables.streams import TableError, find
 
 SAMPLE = 1_000  # rows looked at to guess
@@ -22,6 +24,7 @@ INDEX = re.compile(r"__index_level_\d+__")  # what pandas calls a nameless index
 
 EMPTY, NO_STRING = "empty text", "text that is not a string"
 NO_RESPONSE, NO_NUMBER = "no response", "response that is not a number"
+TOO_LARGE = f"response of {LARGEST:g} or beyond"
 DAMAGED_ROW = "damaged row"
 
 
@@ -33,7 +36,7 @@ class Usable:
     y: list[float]
     rows: list[int]
     left_out: Counter[str]
-    example: str = ""  # a response that is not a number
+    example: str = ""  # a response that is not a number, or too large a one
 
 
 @dataclass(frozen=True)
@@ -79,6 +82,7 @@ class Table:
                 i for i, name in enumerate(self.columns) if name != text and not INDEX.match(name)
             ]
             target = self._only(others, sample, _number_like, "response", "--target")
+        self._hint_at_header(target)
         if text is None:
             text = self.choose_text(avoid=target)
         if text == target:
@@ -87,6 +91,16 @@ class Table:
                 + _listed(self.columns)
             )
         return text, target
+
+    def _hint_at_header(self, target: str) -> None:
+        """A number is a strange name for a column of CSV."""
+        if isinstance(self.readers[0], Csv) and number(target) is not None:
+            warnings.warn(
+                f"the first row of {self.called} ({_listed(self.columns)}) looks like data, but "
+                "was taken for the names of the columns; if it is data, write a line of names, "
+                "such as text,stars, above it",
+                stacklevel=3,
+            )
 
     def choose_text(self, text: str | None = None, avoid: str | None = None) -> str:
         sample = self._sample()
@@ -157,18 +171,26 @@ def usable(chunk: Chunk) -> Usable:
         elif missing(response):
             left_out[NO_RESPONSE] += 1
         else:
-            left_out[NO_NUMBER] += 1
+            left_out[NO_NUMBER if _parsed(response) is None else TOO_LARGE] += 1
             example = example or f"{response!r:.40}"
     return Usable(texts, y, rows, left_out, example)
 
 
 def number(value: Any) -> float | None:
-    """A finite number, also one written as text."""
+    """A number that can be a response, also one written as text."""
+    x = _parsed(value)
+    return x if x is not None and abs(x) < LARGEST else None
+
+
+def _parsed(value: Any) -> float | None:
+    """Any number but NaN."""
     try:
         x = float(value)
-    except (TypeError, ValueError, OverflowError):
+    except OverflowError:  # of a whole number with some hundred digits
+        return math.inf
+    except (TypeError, ValueError):
         return None
-    return x if abs(x) < LARGEST else None
+    return None if math.isnan(x) else x
 
 
 def missing(value: Any) -> bool:
@@ -194,7 +216,7 @@ def _listed(columns: Sequence[str]) -> str:
 
 def _number_like(values: list[Any]) -> bool:
     there = [v for v in values if not missing(v)]
-    numbers = sum(not isinstance(v, bool) and number(v) is not None for v in there)
+    numbers = sum(not isinstance(v, bool) and _parsed(v) is not None for v in there)
     return numbers > MOSTLY * len(there)
 
 

@@ -211,9 +211,10 @@ class Csv:
         return "double the quotes inside quoted fields, or pass --no-quotes"
 
     def _ragged(self, n: int, width: int) -> str:
+        fields = "field" if n == 1 else "fields"
         return (
-            f"{n} fields, but the header has {width}; quote fields that hold {self.delimiter!r} or "
-            "pass another --delimiter"
+            f"{n} {fields}, but the header has {width}; quote fields that hold {self.delimiter!r} "
+            "or pass another --delimiter"
         )
 
 

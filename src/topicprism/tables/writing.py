@@ -111,7 +111,7 @@ def _text_writer(file: TextIO, kind: str, names: list[str]) -> Write:
 
         def write(columns: Sequence[Sequence[Any]]) -> None:
             for row in zip(*columns, strict=True):
-                values = dict(zip(names, map(_rounded, row), strict=True))
+                values = dict(zip(names, row, strict=True))
                 file.write(json.dumps(values, ensure_ascii=False, default=str) + "\n")
 
         return write
@@ -119,12 +119,13 @@ def _text_writer(file: TextIO, kind: str, names: list[str]) -> Write:
     writer.writerow(names)
 
     def write_rows(columns: Sequence[Sequence[Any]]) -> None:
-        writer.writerows(map(_rounded, row) for row in zip(*columns, strict=True))
+        writer.writerows(zip(*columns, strict=True))
 
     return write_rows
 
 
-def _rounded(value: Any) -> Any:
+def rounded(value: Any) -> Any:
+    """A result as text formats have it."""
     return float(f"{value:.{DIGITS}g}") if isinstance(value, float) else value
 
 

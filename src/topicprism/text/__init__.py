@@ -7,7 +7,7 @@ the work is done in ``text.counting``.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Set
+from collections.abc import Collection, Mapping
 from numbers import Integral, Real
 from typing import Any
 
@@ -19,6 +19,7 @@ from sklearn.base import BaseEstimator
 from sklearn.exceptions import NotFittedError
 from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS
 
+from topicprism.text.columns import GivenCounts, are_strings, columns_of
 from topicprism.text.counting import (
     Analysis,
     Statistics,
@@ -31,7 +32,7 @@ from topicprism.text.counting import (
     merge,
 )
 
-__all__ = ["FastCountVectorizer"]
+__all__ = ["FastCountVectorizer", "GivenCounts"]
 
 
 class FastCountVectorizer(BaseEstimator):
@@ -175,7 +176,7 @@ class FastCountVectorizer(BaseEstimator):
         analysis = self._analysis()
         if self.vocabulary is not None:
             documents(texts)
-            self._statistics, self._vocabulary = None, given(_columns(self.vocabulary))
+            self._statistics, self._vocabulary = None, given(columns_of(self.vocabulary))
             return self.transform(texts) if keep else None
         counted = analysis.run(texts, known=None, keep=keep)
         lexicon, numbers = merge(counted.lexicons)
@@ -195,7 +196,7 @@ class FastCountVectorizer(BaseEstimator):
         if vocabulary is not None:
             return vocabulary
         if self.vocabulary is not None:
-            return given(_columns(self.vocabulary))
+            return given(columns_of(self.vocabulary))
         statistics: Statistics | None = getattr(self, "_statistics", None)
         if statistics is None:
             raise NotFittedError(
@@ -245,43 +246,9 @@ def _stop_words(words: Any) -> frozenset[str]:
         return frozenset()
     if isinstance(words, str) and words == "english":
         return ENGLISH_STOP_WORDS  # type: ignore[no-any-return]
-    if not _are_strings(words):
+    if not are_strings(words):
         raise ValueError(
             f"stop_words={words!r:.60}, expected 'english', a collection of strings or None; pass "
             "a list of the words to leave out"
         )
     return frozenset(words)
-
-
-def _are_strings(words: Any) -> bool:
-    """A generator does not do: it would be empty the second time."""
-    is_collection = isinstance(words, Collection) and not isinstance(words, (str, bytes))
-    return is_collection and all(isinstance(word, str) for word in words)
-
-
-def _columns(vocabulary: Any) -> list[str]:
-    """The terms in the order of the columns: as a mapping says, a set sorted, others as given."""
-    if not _are_strings(vocabulary):
-        raise ValueError(
-            f"vocabulary={vocabulary!r:.60}, expected a collection of strings or a mapping to "
-            "columns; pass a list of terms"
-        )
-    names = list(vocabulary)
-    if isinstance(vocabulary, Mapping):
-        names.sort(key=vocabulary.__getitem__)
-        columns = [vocabulary[name] for name in names]
-        if columns != list(range(len(names))):
-            raise ValueError(
-                f"vocabulary maps {len(names)} terms to columns {columns[:9]}, expected 0 to "
-                f"{len(names) - 1}, each once; pass a list of the terms to number them"
-            )
-    elif isinstance(vocabulary, Set):
-        names.sort()
-    if not names:
-        raise ValueError(
-            "vocabulary has no terms, expected one at least; pass None to learn them from texts"
-        )
-    if len(set(names)) < len(names):
-        twice = next(name for i, name in enumerate(names) if name in names[:i])
-        raise ValueError(f"vocabulary has {twice!r} twice, expected each term once; remove one")
-    return names

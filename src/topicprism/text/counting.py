@@ -60,7 +60,7 @@ def documents(texts: Any) -> Iterator[Any]:
     if getattr(texts, "ndim", 1) != 1:
         raise ValueError(
             f"texts is a {type(texts).__name__} of {texts.ndim} dimensions, expected an iterable "
-            "of strings; pass one column of it"
+            "of strings; pass one column of it, or give counts to topicprism.fit"
         )
     if hasattr(texts, "to_pylist"):  # pyarrow, whose own iterator is slow and yields no str
         parts = (texts[i : i + 1024].to_pylist() for i in range(0, len(texts), 1024))
@@ -210,6 +210,13 @@ def choose(s: Statistics, min_df: float, max_df: float, limit: int | None) -> In
             f"no term in {s.n_docs} documents, expected words of two characters or more; give "
             "other documents, fewer stop_words or a smaller ngram_range"
         )
+    if isinstance(min_df, Integral) and low > high and not isinstance(max_df, Integral):
+        few = "1 document is" if s.n_docs == 1 else f"{s.n_docs} documents are"
+        raise ValueError(
+            f"{few} too few for min_df={min_df!r} and max_df={max_df!r}: expected terms that are "
+            f"in {low:g} or more of them and in {high:g} or fewer; add documents, lower min_df or "
+            "raise max_df"
+        )
     if low > high:
         raise ValueError(
             f"min_df={min_df!r} keeps terms of {low:g} documents or more and max_df={max_df!r} of "
@@ -219,7 +226,7 @@ def choose(s: Statistics, min_df: float, max_df: float, limit: int | None) -> In
     if len(keep) == 0:
         raise ValueError(
             f"none of {n} terms is in {low:g} to {high:g} of {s.n_docs} documents, expected one "
-            "at least; lower min_df or raise max_df"
+            "at least; add documents, lower min_df or raise max_df"
         )
     keep = alphabetical(s.lexicon, keep)
     if limit is not None and limit < len(keep):

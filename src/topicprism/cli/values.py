@@ -1,0 +1,70 @@
+"""What can be typed after an option, to values."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable
+from typing import TypeVar
+
+T = TypeVar("T")
+
+
+def count(text: str) -> int:
+    if not text.isdecimal() or int(text) < 1:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number from 1 up")
+    return int(text)
+
+
+def number(text: str) -> float:
+    try:
+        return float(text)
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number") from None
+
+
+def auto_or(read: Callable[[str], T]) -> Callable[[str], T | str]:
+    def value(text: str) -> T | str:
+        try:
+            return text if text == "auto" else read(text)
+        except argparse.ArgumentTypeError as error:
+            raise argparse.ArgumentTypeError(f"{error}, nor auto") from None
+
+    return value
+
+
+def seed(text: str) -> int:
+    if not text.isdecimal():
+        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number from 0 up")
+    return int(text)
+
+
+def jobs(text: str) -> int:
+    return -1 if text == "-1" else count(text)
+
+
+def df(text: str) -> float:
+    """Documents if whole, else a share."""
+    try:
+        value = int(text) if text.isdecimal() else float(text)
+    except ValueError:
+        value = -1
+    if not value >= 0 or (isinstance(value, float) and value > 1):
+        raise argparse.ArgumentTypeError(f"{text!r} is neither a whole number nor a share up to 1")
+    return value
+
+
+def share(text: str) -> float:
+    try:
+        value = float(text)
+    except ValueError:
+        value = -1
+    if not 0 <= value <= 0.9:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a share from 0 to 0.9")
+    return value
+
+
+def character(text: str) -> str:
+    text = {"\\t": "\t", "tab": "\t"}.get(text, text)
+    if len(text) != 1 or text in '"\r\n':
+        raise argparse.ArgumentTypeError(f"{text!r} is not one character")
+    return text

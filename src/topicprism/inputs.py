@@ -1,0 +1,79 @@
+"""Texts, counts and responses as they come, in whatever a table's column is."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+from scipy.sparse import csr_array
+
+from topicprism.text.columns import are_counts
+from topicprism.text.counting import documents
+
+
+class MissingValuesWarning(UserWarning):
+    """Some documents have no text or no response and were left out."""
+
+
+def as_documents(X: Any) -> Any:
+    """Counts as CSR, texts as a list."""
+    if are_counts(X):
+        return X if isinstance(X, csr_array) else csr_array(X)
+    return as_list(X)
+
+
+def n_of(docs: Any) -> int:
+    return int(docs.shape[0]) if are_counts(docs) else len(docs)
+
+
+def as_list(column: Any) -> list[Any]:
+    """The values of a list, an array or a column of a table; not copied if a list already."""
+    if isinstance(column, list):
+        return column
+    shape = tuple(getattr(column, "shape", (0,)))
+    if len(shape) != 1:
+        raise ValueError(
+            f"got a {type(column).__name__} of shape {shape}, but expected one "
+            "value for each document; pass one column of it, or counts as a sparse matrix"
+        )
+    for method in ("to_pylist", "tolist", "to_list"):  # pyarrow; numpy and pandas; polars
+        if hasattr(column, method):
+            return list(getattr(column, method)())
+    return list(documents(column))
+
+
+def present(docs: Any, y: list[Any] | None) -> tuple[Any, Any, dict[str, int]]:
+    """Documents that have a text and a response, and how many have not."""
+    n = n_of(docs)
+    kind = "rows of counts" if are_counts(docs) else "texts"
+    if y is not None and len(y) != n:
+        raise ValueError(
+            f"got {n} {kind} and {len(y)} responses, but expected one response for each "
+            "document, in the same order"
+        )
+    no_text, no_response = np.zeros(n, bool), np.zeros(n, bool)
+    if not are_counts(docs):
+        no_text = np.fromiter(map(_missing, docs), bool, n)
+    if y is not None:
+        no_response = np.fromiter(map(_missing, y), bool, n) & ~no_text
+    left_out = {"no_text": int(no_text.sum()), "no_response": int(no_response.sum())}
+    left_out = {reason: times for reason, times in left_out.items() if times}
+    if left_out:
+        keep = np.flatnonzero(~(no_text | no_response))
+        listed = " and ".join(f"{n} have {why.replace('_', ' ')}" for why, n in left_out.items())
+        warnings.warn(
+            f"{n - len(keep)} of {n} documents are left out: {listed}",
+            MissingValuesWarning,
+            stacklevel=3,
+        )
+        docs = docs[keep] if are_counts(docs) else [docs[i] for i in keep]
+        y = None if y is None else [y[i] for i in keep]
+    return docs, None if y is None else np.array(y), left_out
+
+
+def _missing(value: Any) -> bool:
+    """None, NaN of any type, pandas' NA and NaT."""
+    if value is None or type(value).__name__ in ("NAType", "NaTType"):
+        return True
+    return isinstance(value, (float, np.floating)) and bool(value != value)
