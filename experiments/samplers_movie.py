@@ -32,7 +32,7 @@ WAYS = {
         k, response="assignments", burn_in=n, n_kept=n // 2
     ),
     "hybrid, weight 1, no refit": lambda k, n: HybridSLDA(
-        k, response_weight=1.0, refit=False, burn_in=n, n_kept=n // 2
+        k, response_weight=1.0, learn_alpha=False, refit=False, burn_in=n, n_kept=n // 2
     ),
     "hybrid, weight 1": lambda k, n: HybridSLDA(
         k, response_weight=1.0, burn_in=n, n_kept=n // 2

@@ -39,7 +39,7 @@ from topicprism.settings import check_choice, check_real
 
 AS_IT_IS = Units(0.0, 1.0)
 PRIORS = (1.0, 2.0, 3.0, 5.0, 10.0)  # sums of them, for topics that were sampled
-FEW = 10_000  # documents; a chain of fewer follows chance in the response
+FEW = 10_000  # documents; topics of fewer follow chance in the response
 TOLERATED = 0.03  # of R^2 on the training documents, that sampling may cost
 
 
@@ -151,10 +151,13 @@ class HybridSLDA(SampledRegression):
     Parameters
     ----------
     n_topics, alpha0, learn_alpha, beta, burn_in, n_kept, tolerance
-        As in :class:`GibbsSLDA`; ``burn_in`` is 100 and ``n_kept`` 100 by default.
-    response_weight : float, default=10.0
+        As in :class:`GibbsSLDA`; by default ``learn_alpha`` is True, ``burn_in`` is 100 and
+        ``n_kept`` 100.
+    response_weight : float, default=3.0
         Power of the response's likelihood; 1 is the paper's, more keeps the sampler from
-        turning to words alone (``docs/samplers.md`` has the figures).
+        turning to words alone (``docs/samplers.md`` has the figures).  Where topics are held, n
+        documents being fewer than 10,000, it is n / 10,000 of this, lest the others follow
+        chance in few responses.
     refit : bool, default=True
         Whether the coefficients are those of a ridge regression on the proportions inferred
         from the training words alone, as they will be at prediction.  ``coef_draws_`` are
@@ -174,10 +177,10 @@ class HybridSLDA(SampledRegression):
         self,
         n_topics: int = 10,
         *,
-        response_weight: float = 10.0,
+        response_weight: float = 3.0,
         refit: bool = True,
         alpha0: float = 1.0,
-        learn_alpha: bool = False,
+        learn_alpha: bool = True,
         beta: float = 0.1,
         burn_in: int = 100,
         n_kept: int = 100,
@@ -204,21 +207,21 @@ class HybridSLDA(SampledRegression):
     @with_callbacks
     def fit(self, X: Any, y: Any) -> Self:
         """Learn by the joint spectral method, then sample from there."""
-        check_real("response_weight", self.response_weight, 1e-6, "try 10.0")
+        check_real("response_weight", self.response_weight, 1e-6, "try 3.0")
         check_chain(self)
-        family = Gaussian(float(self.response_weight))
-        plan = Plan("mixture", family, float(self.beta), learn_alpha=self.learn_alpha)
+        weight = float(self.response_weight)
+        plan = Plan("mixture", Gaussian(weight), float(self.beta), learn_alpha=self.learn_alpha)
         task = self._task(X, y, plan)
         going_on = self.warm_start and hasattr(self, "state_")
         if not going_on:
             self._spectral = self._learnt(task)
-        held = replace(task, plan=replace(plan, held=self._spectral.held))
-        if self.refit and task.counts.shape[0] < FEW:
-            self._sample(held)
-            return self
-        self._sample(task)
-        if self.refit and not going_on and held.plan.held and self._lost() > TOLERATED:
-            self._sample(held)
+        held, share = self._spectral.held, task.counts.shape[0] / FEW
+        careful = replace(plan, held=held, family=Gaussian(weight * min(1, share)))
+        if not (self.refit and held and share < 1):
+            self._sample(task)
+            if not (self.refit and held and not going_on and self._lost() > TOLERATED):
+                return self
+        self._sample(replace(task, plan=careful))
         return self
 
     def _learnt(self, task: Task) -> Learnt:
