@@ -11,10 +11,17 @@ from sklearn.model_selection import GridSearchCV
 
 from topicprism import Corpus, SpectralLDA, SpectralSLDA, infer, sketch
 from topicprism.backends import fold_in
-from topicprism.calibration import Products, Units, calibrate, products, regress
+from topicprism.calibration import (
+    Products,
+    Units,
+    calibrate,
+    products,
+    regress,
+    standard_errors,
+)
 from topicprism.datasets import draw_corpus, draw_model, make_slda
 from topicprism.engines import OnDisk, Threaded
-from topicprism.evaluation import pr2, recovery_errors
+from topicprism.evaluation import match, pr2, recovery_errors
 from topicprism.inference import posterior
 from topicprism.model import Model
 from topicprism.refinement import BETA, SWEEPS, Part, Some, refine
@@ -92,7 +99,7 @@ def test_paper_or_not(text):
     X, y, truth = make_slda(6000, n_words=100, n_topics=4, doc_length=100, random_state=0)
     paper = SpectralSLDA(4, random_state=0).fit(X, y)
     assert hasattr(paper, "eigenvalues_")
-    assert not hasattr(paper, "coef_std_")
+    assert paper.coef_std_.shape == (4,)
     assert paper.model_.burstiness == 0
     assert recovery_errors(paper.model_, truth).mu < 0.15
     robust = SpectralSLDA(4, random_state=0).fit(*text)
@@ -394,3 +401,34 @@ def test_decompositions_of_sketches_ignore_what_is_not_in_them(rng):
     assert exact.noise_edge == 0
     assert_allclose(without_noise(exact).second, exact.second, atol=1e-9)
     assert decompose(exact, 5, truth.alpha.sum(), rng=rng).model.n_topics == 5
+
+
+def test_standard_errors_are_those_of_least_squares():
+    X, y, truth = make_slda(500, n_words=40, n_topics=3, doc_length=50, random_state=0)
+    H = infer(truth, X)
+    found = regress(products(Corpus(X, y), truth, Units(0.0, 1.0), Part()))
+    sums = products(Corpus(X, y), truth, Units(0.0, 1.0), Part())
+    errors = standard_errors(sums, found.eta, 500)
+    left = np.mean((y - H @ found.eta) ** 2)
+    assert_allclose(errors, np.sqrt(left * np.diag(np.linalg.inv(H.T @ H))), rtol=1e-8)
+    assert_allclose(standard_errors(sums, found.eta, 2000), errors / 2)
+
+
+def test_intervals_hold_the_truth_where_the_model_does():
+    """At least 80 % of 95 % intervals, which take the topics as known; one in eight of
+    fifty is expected to miss, and 80 % leaves two standard deviations."""
+    inside = []
+    for seed in range(10):
+        X, y, truth = make_slda(4000, n_words=100, n_topics=5, noise=0.5, random_state=seed)
+        fitted = SpectralSLDA(5, alpha0=truth.alpha.sum(), random_state=0).fit(X, y)
+        order = match(fitted.model_, truth)
+        error = (fitted.coef_[order] - truth.eta) / fitted.coef_std_[order]
+        inside += list(np.abs(error) < 1.96)
+    assert np.mean(inside) > 0.8
+    assert np.std(error) > 0.5  # and are not simply wide
+
+
+def test_an_automatic_prior_adds_up_to_what_it_says():
+    X, y, _ = make_slda(3000, n_words=100, n_topics=3, random_state=0)
+    fitted = SpectralSLDA(random_state=0).fit(X, y)
+    assert_allclose(fitted.alpha_.sum(), fitted.selection_.alpha0)

@@ -24,6 +24,7 @@ from topicprism.calibration import (
     likeliest_alpha0,
     products,
     regress,
+    standard_errors,
 )
 from topicprism.corpus import Documents
 from topicprism.model import Model, TooManyTopics
@@ -40,7 +41,7 @@ TRIED = (3, 5, 10, 20)  # numbers of topics, where the spectrum does not tell
 USUAL = 5  # topics, where there is neither an end of the spectrum nor a document
 ROUNDS, TRIAL_ROUNDS = 8, 5
 GRID, COARSE = (1.0, 3.0, 10.0), (3.0, 10.0)  # of alpha0
-LEARN_ON, TRY_ON = 20_000, 4_000  # documents, at most
+LEARN_ON, TRY_ON, ASKED = 20_000, 4_000, 300  # documents, at most
 CLOSE = 0.03  # of predictive R2, given for more topics to read
 HELD_OUT = 0.25  # of the documents, at most, to try numbers of topics on
 FEWEST = 5  # documents that carry a topic, or it is an accident
@@ -80,9 +81,8 @@ def learn_from(docs: Documents, wishes: Wishes, rng: np.random.Generator) -> Lea
     with one_blas_thread:  # what is not in the passes is small
         sums = docs.total(word_sums)
         sketch = _sketch(docs, sums, wishes.n_topics or MOST, rng)
-        found = faithful(sketch, wishes, rng)
-        if found is None:
-            found = _robust(Text(docs, sketch, sums.n + sums.n_short, wishes, rng))
+        found, text = faithful(sketch, wishes, rng), Text(docs, sketch, sums.n_all, wishes, rng)
+        found = _robust(text) if found is None else _with_errors(found, text)
     return replace(found, n_short=sums.n_short)
 
 
@@ -143,7 +143,19 @@ def _as_in_the_paper(
         else f"the topics leave a variance of {variance:.3g} in the response",
     }
     selection = _selection(sketch, found.model, alpha0, (), reasons)
+    if wishes.alpha0 is None:
+        found = replace(found, model=found.model.with_alpha0(alpha0))
     return Learnt(found.model, selection, np.array([variance, 1.0]), solution=found)
+
+
+def _with_errors(found: Learnt, text: Text) -> Learnt:
+    """How sure the coefficients are, as a few of the documents tell."""
+    if not text.wishes.supervised:
+        return found
+    units, model = text.units, found.model
+    sums = text.docs.total(products, model, units, text.part(ASKED))
+    errors = standard_errors(sums, (model.eta - units.centre) / units.scale, text.sketch.n)
+    return replace(found, coef_std=abs(units.scale) * errors)
 
 
 # --- where it does not ----------------------------------------------------------------

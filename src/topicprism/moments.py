@@ -97,6 +97,10 @@ class WordSums:
         )
 
     @property
+    def n_all(self) -> int:
+        return self.n + self.n_short
+
+    @property
     def frequencies(self) -> Word:
         """E[x1]."""
         return self.x / self.y.weight
