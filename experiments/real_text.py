@@ -2,6 +2,7 @@
 
     python experiments/real_text.py                   # two hours on two cores
     python experiments/real_text.py --only imdb       # one corpus
+    python experiments/real_text.py --folds           # five folds of each; a quarter of an hour
     python experiments/real_text.py --page            # tables and plots from what there is
     python experiments/real_text.py --quick           # seconds, for the test suite
 
@@ -13,12 +14,16 @@ most probable words, in the training documents; seconds to fit.
 Documents are counted over the V most frequent words that are not English stop words.
 ``imdb`` has its own split; of others the first 80 % of the rows, which are in random
 order, are to train on (``poliblog`` is shuffled first).
+
+Folds are another matter than that split: of ``hotel_reviews`` they are of the 20,000 rows
+after those of the table, which had no part in any choice, and of the others every fifth
+document is to test on, each in its turn.  Slow rivals run on small corpora only.
 """
 
 import argparse
 import csv
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import astuple, dataclass, fields
 from pathlib import Path
 from time import perf_counter
@@ -38,6 +43,7 @@ from topicprism.words import top_ids
 ROOT = Path(__file__).resolve().parents[1]
 DATA = ROOT.parent / "shared" / "data"
 RESULTS = ROOT / "docs" / "results" / "real_text.csv"
+FOLDED = RESULTS.with_name("real_text_folds.csv")
 PAGE = ROOT / "docs" / "real-text.md"
 PLOT = ROOT / "docs" / "images" / "real_text.png"
 PENALTIES = np.logspace(-1, 2, 13)
@@ -56,6 +62,7 @@ CORPORA = {  # name: file, V, rows at most
 }
 ORDER = ["TF-IDF + ridge", "SpectralSLDA()", "joint", "two-stage", "HybridSLDA", "Gibbs"]
 ORDER += ["MedLDA", "tomotopy SLDA", "scikit-learn LDA + ridge"]
+N_FOLDS, SMALL = 5, 10_000
 LARGE = ("imdb, V=10,000", "hotel_reviews, all, V=10,000")  # for what is quick only
 
 
@@ -169,6 +176,17 @@ def methods(quick: bool, large: bool):
             yield "tomotopy SLDA", k, tomotopy_slda(k)
 
 
+def few_methods(s: Split):
+    yield "TF-IDF + ridge", 0, tfidf_ridge
+    yield "SpectralSLDA()", 0, ours(SpectralSLDA)
+    yield "HybridSLDA()", 0, ours(HybridSLDA)
+    if s.X.shape[0] < SMALL:
+        yield "Gibbs", 10, ours(GibbsSLDA, 10, response="assignments", burn_in=200)
+        yield "MedLDA", 10, ours(MedLDA, 10, burn_in=200)
+        yield "tomotopy SLDA", 20, tomotopy_slda(20)
+        yield "scikit-learn LDA + ridge", 20, sklearn_lda(20)
+
+
 # --- corpora --------------------------------------------------------------------------
 
 
@@ -178,34 +196,57 @@ def load(name: str) -> Split | None:
     if not path.exists():
         return None
     if path.suffix == ".npz":
-        return _bags(path)
+        X, y = _bags(path)
+        return _cut(X, y, np.arange(len(y)) < int(0.8 * len(y)))
+    table = _table(path)[:n_rows]
+    train = np.arange(len(table)) < int(0.8 * len(table))
+    if "split" in table:
+        train = (table["split"] == "train").to_numpy()
+    return _counted(table["text"].to_numpy(), table["rating"].to_numpy(), train, n_words, name)
+
+
+def folds(name: str) -> Iterator[Split]:
+    file, n_words, n_rows = CORPORA[name]
+    path = DATA / file
+    if path.suffix == ".npz":
+        X, y = _bags(path)
+        for i in range(N_FOLDS):
+            yield _cut(X, y, np.arange(len(y)) % N_FOLDS != i)
+        return
+    table = _table(path)
+    table = table[n_rows : 2 * n_rows] if n_rows else table
+    texts, y = table["text"].to_numpy(), table["rating"].to_numpy()
+    for i in range(N_FOLDS):
+        yield _counted(texts, y, np.arange(len(y)) % N_FOLDS != i, n_words, name)
+
+
+def _table(path: Path):
     import pandas as pd
 
-    table = pd.read_parquet(path)[:n_rows]
-    stop = None if name.startswith("movie") else "english"
-    cut = int(0.8 * len(table))
-    train = (table["split"] == "train").to_numpy() if "split" in table else np.arange(len(table))
-    train = train if train.dtype == bool else train < cut
-    return _counted(table["text"].to_numpy(), table["rating"].to_numpy(), train, n_words, stop)
+    return pd.read_parquet(path)
 
 
-def _counted(texts, y, train, n_words, stop) -> Split:
+def _cut(X, y, train) -> Split:
+    return Split(X[train], y[train], X[~train], y[~train])
+
+
+def _counted(texts, y, train, n_words, name="") -> Split:
+    stop = None if name.startswith("movie") else "english"  # which it has none of
     words = FastCountVectorizer(max_features=n_words, stop_words=stop, n_jobs=N_JOBS)
     X = words.fit_transform(list(texts[train]))
     return Split(X, y[train], words.transform(list(texts[~train])), y[~train])
 
 
-def _bags(path: Path) -> Split:
+def _bags(path: Path) -> tuple[csr_array, np.ndarray]:
     z = np.load(path, allow_pickle=False)
     X = csr_array((z["data"], z["indices"], z["indptr"]), shape=tuple(z["shape"]))
     order = np.random.default_rng(0).permutation(X.shape[0])
-    X, y, cut = X[order], z["ratings"].astype(float)[order], int(0.8 * X.shape[0])
-    return Split(X[:cut], y[:cut], X[cut:], y[cut:])
+    return X[order], z["ratings"].astype(float)[order]
 
 
 def toy() -> Split:
     texts, y, _ = make_reviews(800, random_state=0)
-    return _counted(np.array(texts, object), y, np.arange(800) < 600, 300, "english")
+    return _counted(np.array(texts, object), y, np.arange(800) < 600, 300)
 
 
 # --- the table ------------------------------------------------------------------------
@@ -234,10 +275,10 @@ def show(r: Row) -> None:
     )
 
 
-def read() -> list[Row]:
-    if not RESULTS.exists():
+def read(path: Path = RESULTS) -> list[Row]:
+    if not path.exists():
         return []
-    with RESULTS.open(newline="") as file:
+    with path.open(newline="") as file:
         kinds = [f.type for f in fields(Row)]
         return [
             Row(*(kind(value) for kind, value in zip(kinds, line, strict=True)))
@@ -245,10 +286,10 @@ def read() -> list[Row]:
         ]
 
 
-def keep(row: Row) -> None:
-    RESULTS.parent.mkdir(exist_ok=True)
-    new = not RESULTS.exists()
-    with RESULTS.open("a", newline="") as file:
+def keep(row: Row, path: Path = RESULTS) -> None:
+    path.parent.mkdir(exist_ok=True)
+    new = not path.exists()
+    with path.open("a", newline="") as file:
         out = csv.writer(file, lineterminator="\n")
         if new:
             out.writerow([f.name for f in fields(Row)])
@@ -270,6 +311,20 @@ def run(only: str | None) -> None:
                 keep(row)
 
 
+def run_folds(only: str | None) -> None:
+    for corpus in [only] if only else [c for c in CORPORA if c not in LARGE]:
+        if not (DATA / CORPORA[corpus][0]).exists():
+            print(f"{corpus} is not there: left out")
+            continue
+        done = [r.method for r in read(FOLDED) if r.corpus == corpus]
+        for i, s in enumerate(folds(corpus)):
+            for name, k, fit in few_methods(s):
+                if done.count(name) <= i:
+                    row = measure(corpus, s, name, k, fit)
+                    show(row)
+                    keep(row, FOLDED)
+
+
 # --- the page -------------------------------------------------------------------------
 
 
@@ -286,10 +341,38 @@ def page() -> None:
             words = ["", ""] if np.isnan(r.npmi) else [f"{r.log_likelihood:.3f}", f"{r.npmi:.3f}"]
             cells = [r.method, str(r.k or ""), f"{r.pr2:.3f}", f"{r.pr2 / ridge:.2f}", *words]
             lines.append("| " + " | ".join([*cells, f"{r.seconds:.1f}"]) + " |")
-    before, _, rest = PAGE.read_text().partition("<!-- tables -->\n")
-    _, mark, after = rest.partition("<!-- end of tables -->")
-    PAGE.write_text(before + "<!-- tables -->\n" + "\n".join(lines) + "\n\n" + mark + after)
+    text = _between(PAGE.read_text(), "tables", lines)
+    PAGE.write_text(_between(text, "folds", fold_table(read(FOLDED))))
     draw(rows)
+
+
+def _between(text: str, mark: str, lines: list[str]) -> str:
+    before, start, rest = text.partition(f"<!-- {mark} -->\n")
+    _, end, after = rest.partition(f"<!-- end of {mark} -->")
+    return before + start + "\n".join(lines) + "\n\n" + end + after
+
+
+def fold_table(rows: list[Row]) -> list[str]:
+    """Means over the folds, and standard deviations of pR2 and of its share of ridge's."""
+    lines = ["", "| corpus | method | k | pR² | of ridge | log-lik. | NPMI |"]
+    lines += ["| --- | --- | --: | --: | --: | --: | --: |"]
+    for corpus in dict.fromkeys(r.corpus for r in rows):
+        mine = [r for r in rows if r.corpus == corpus]
+        ridge = np.array([r.pr2 for r in mine if r.method == "TF-IDF + ridge"])
+        for method in dict.fromkeys(r.method for r in mine):
+            of_it = [r for r in mine if r.method == method]
+            fits = np.array([r.pr2 for r in of_it])
+            ks = ", ".join(str(k) for k in sorted({r.k for r in of_it}) if k)
+            cells = [corpus, method, ks, f"{fits.mean():.3f} ± {fits.std():.3f}"]
+            share = fits / ridge[: len(fits)]
+            cells.append(f"{share.mean():.2f} ± {share.std():.2f}")
+            for value in (
+                np.mean([r.log_likelihood for r in of_it]),
+                np.mean([r.npmi for r in of_it]),
+            ):
+                cells.append("" if np.isnan(value) else f"{value:.3f}")
+            lines.append("| " + " | ".join(cells) + " |")
+    return lines
 
 
 def _place(row: Row) -> tuple[int, int]:
@@ -335,6 +418,7 @@ def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("--quick", action="store_true")
     parser.add_argument("--page", action="store_true")
+    parser.add_argument("--folds", action="store_true")
     parser.add_argument("--only", choices=list(CORPORA))
     args = parser.parse_args()
     print(f"{'corpus':30s} {'method':25s}   k     pR2  log-lik    NPMI seconds")
@@ -343,6 +427,8 @@ def main() -> None:
             show(measure("toy reviews", toy(), name, k, fit))
     elif args.page:
         page()
+    elif args.folds:
+        run_folds(args.only)
     else:
         run(args.only)
 

@@ -63,7 +63,12 @@ def _effects_help(s: Summary, known: bool) -> str:
         "per cent more of the topic moves a document of no topic in particular, whose expected "
         f"{s.response} is {typical} (the dashed line). "
     )
-    said += "Bars are intervals of 95\u00a0%." if known else "No intervals are known for this fit."
+    said += (
+        "Bars are intervals of 95\u00a0%; a regression's take the topics as known, and are a "
+        "little narrow for that."
+        if known
+        else "No intervals are known for this fit."
+    )
     if s.left is not None:
         low, high = map(tick_label, s.left)
         said += (
