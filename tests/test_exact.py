@@ -115,6 +115,18 @@ def test_noise_variance_counts_a_direction_that_only_the_response_has(rng):
     assert_allclose(noise_variance(noisy, 3), 1)
 
 
+def test_a_noise_variance_below_its_own_error_is_not_believed():
+    """All of y is explained by one direction of variance 2; w = 1 / sqrt(2) times that."""
+    basis = Basis(np.eye(12), np.eye(12), 0.0, 1.0)
+    first = np.array([*np.ones(12), 0.0])
+    second = np.diag([*np.linspace(2, 1, 12), 1.0])
+    second[-1, 0] = second[0, -1] = np.sqrt(2)
+    exact = Sketch(basis, 1, first, second, np.zeros((13, 13, 13)), 10**6)
+    assert_allclose(noise_variance(exact, 3), 0, atol=1e-12)
+    noisy = Sketch(basis, 1, first, second, np.zeros((13, 13, 13)), 10**6, c2=1e-6)
+    assert_allclose(noise_variance(noisy, 3), 0.5 * np.sqrt(2e-6))
+
+
 def test_the_mean_response_divides_by_alpha0(rng):
     """The paper has E[y] = eta . alpha."""
     truth = unequal_model(rng)

@@ -219,7 +219,7 @@ def _with_response(
     alpha0, reason = wishes.alpha0, "as asked"
     if alpha0 is None:
         alpha0 = best_alpha0(text.docs, model, text.units, text.part(TRY_ON), GRID)
-        reason = f"of {_listed(GRID)} the one whose proportions explain the response best"
+        reason = f"of {_listed(GRID)} the least that explains the response about as well as any"
     model = model.with_alpha0(alpha0)
     found = calibrate(text.docs, model, text.units, text.part(LEARN_ON))
     order = np.lexsort((-found.model.alpha, found.model.eta))
@@ -256,8 +256,8 @@ def _number_of_topics(text: Text) -> tuple[int, tuple[Trial, ...], str]:
         return trials[0].n_topics, trials, why
     chosen = [t for t in trials if t.pr2 >= best.pr2 - CLOSE][-1]
     why = (
-        f"{_crowded(text.sketch)}; of those tried, the most topics within {CLOSE:g} of the best "
-        f"{tried_on}"
+        f"{_crowded(text.sketch)}; more topics say more, and this many cost less than {CLOSE:g} "
+        f"of the best {tried_on}"
     )
     return chosen.n_topics, trials, why
 

@@ -25,6 +25,7 @@ from topicprism.moments import Additive
 from topicprism.refinement import Part
 
 PENALTIES = np.logspace(-6, 0, 13)  # per document
+NEAR = 0.01  # of R^2
 
 
 @dataclass(frozen=True)
@@ -159,12 +160,15 @@ def _non_negative(A: Square, b: Array) -> Array:
 def best_alpha0(
     docs: Documents, model: Model, units: Units, part: Part, grid: tuple[float, ...]
 ) -> float:
-    """Which of these sums of the prior lets the proportions explain the response best."""
+    """The smallest of these by which proportions explain the response about as well as by any.
+
+    The larger it is, the less proportions differ, and the further coefficients must reach.
+    """
     fits = []
     for alpha0 in grid:
         p = docs.total(products, model.with_alpha0(alpha0), units, part)
         fits.append(p.pr2(regress(p).eta))
-    return grid[int(np.argmax(fits))]
+    return min(a for a, fit in zip(grid, fits, strict=True) if fit >= max(fits) - NEAR)
 
 
 def likeliest_alpha0(docs: Documents, model: Model, part: Part, grid: tuple[float, ...]) -> float:

@@ -46,7 +46,9 @@ def noise_variance(sketch: Sketch, n_topics: int) -> float:
     being what chance alone would give, stands for both.  In real text the response
     also has a direction of its own, r, the part of b outside these.  It explains
     (|r|^2 - noise)^2 / r' E[x x] r more.  The sampling noise of b is c1 / weight^2 in
-    each of V coordinates.
+    each of V coordinates.  What is left is known up to w' N w, w being E[x x]^+ b and N the
+    noise of E[x x], whose entries have variance c2 / weight^2; less than the standard
+    deviation of that is not believed.
     """
     zz = sketch.second / sketch.weight
     xx, b = zz[:-1, :-1], zz[-1, :-1]
@@ -60,7 +62,9 @@ def noise_variance(sketch: Sketch, n_topics: int) -> float:
     signal, spread = r @ r - sketch.n_seen * noise, r @ xx @ r
     if signal > 1e-12 * (b @ b) and spread > 0:
         explained += signal**2 / spread
-    return float(np.clip(zz[-1, -1] - explained, 0, zz[-1, -1]))
+    w = (b @ top) / values[seen]
+    unsure = (w @ w) * np.sqrt(2 * sketch.c2) / sketch.weight
+    return float(np.clip(zz[-1, -1] - explained, min(unsure, zz[-1, -1]), zz[-1, -1]))
 
 
 def to_simplex(M: Array) -> Array:

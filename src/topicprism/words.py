@@ -27,7 +27,7 @@ from topicprism.model import Model
 
 Words = NDArray[np.object_]
 ORDERS = ("relevance", "probability", "frex")
-WEIGHT = 0.6  # what readers found to tell topics best, in Sievert and Shirley's study
+WEIGHT = 0.3  # Sievert and Shirley's readers liked 0.6; topics of a response share more words
 
 
 def relevance(mu: WordTopic, p: Word, weight: float = WEIGHT) -> WordTopic:
