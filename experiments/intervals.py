@@ -3,8 +3,7 @@
     python experiments/intervals.py            # a minute
     python experiments/intervals.py --quick    # seconds, for the test suite
 
-Standard errors are those of a regression on the proportions, the topics taken as known;
-here the topics are learnt.  Twenty seeds of each setting.
+Standard errors are those of the jackknife in ``automatic``.  Twenty seeds of each setting.
 """
 
 import argparse

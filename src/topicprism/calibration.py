@@ -118,13 +118,6 @@ def regress(p: Products) -> Regression:
     return Regression(vectors @ eta, std, variance)
 
 
-def standard_errors(p: Products, eta: Topic, n: int) -> Topic:
-    """Those of a regression on n documents of which these are some: the topics taken as known."""
-    inverse = np.linalg.pinv(p.hh / max(p.n, 1), hermitian=True)
-    variances: Topic = p.error(eta) / max(p.n, 1) * np.diag(inverse) / max(n, 1)
-    return np.sqrt(variances)
-
-
 def calibrate(docs: Documents, model: Model, units: Units, part: Part) -> Calibrated:
     """The model with coefficients, noise and spread as its own inference calls for."""
     sums = docs.total(products, model, units, part)

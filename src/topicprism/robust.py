@@ -55,7 +55,7 @@ def topics(
     mean, xx, b = sketch.first[:-1] / sketch.weight, zz[:-1, :-1], zz[-1, :-1]
     wanted = supervised and n_topics > 1 and told(sketch)
     n_response = min(OF_RESPONSE, n_topics) if wanted else 0
-    response = _within(sketch, _orthonormal(mean, b, xx @ b), n_response, rng)
+    response = _within(sketch, orthonormal(mean, b, xx @ b), n_response, rng)
     content = _within(sketch, _leading(mean, xx, parts), n_topics - response.shape[1], rng)
     n, m = response.shape[1], content.shape[1]
     share = SHARE if n and m else float(n > 0)
@@ -71,7 +71,7 @@ def _leading(mean: Coord, xx: Square, parts: tuple[Square, ...]) -> Array:
     _, vectors = np.linalg.eigh(across @ xx @ across)
     sizes = [np.einsum("ij,ik,kj->j", vectors, part, vectors) for part in parts or (xx,)]
     order = np.argsort(-np.median(sizes, axis=0))
-    return _orthonormal(mean, *vectors.T[order])
+    return orthonormal(mean, *vectors.T[order])
 
 
 @dataclass(frozen=True)
@@ -128,7 +128,7 @@ def restricted(sketch: Sketch, R: Array) -> Sketch:
     )
 
 
-def _orthonormal(*columns: Array) -> Array:
+def orthonormal(*columns: Array) -> Array:
     """Orthonormal columns that span the first, the first two, ... of these, without repeats."""
     known = np.empty((len(columns[0]), 0))
     for column in columns:

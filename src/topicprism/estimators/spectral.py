@@ -90,7 +90,8 @@ class SpectralSLDA(Regression, _SpectralTopics):
     coef_ : ndarray of shape (n_topics,)
         Response expected of a document that is all of one topic, in increasing order.
     coef_std_ : ndarray of shape (n_topics,)
-        Standard errors of the coefficients, the topics taken as known; none from a sketch.
+        Standard errors of the coefficients: by the jackknife where the answer is the paper's,
+        elsewhere those of the regression, the topics taken as known; none from a sketch.
     alpha_ : ndarray of shape (n_topics,)
         Dirichlet parameters.
     noise_variance_ : float

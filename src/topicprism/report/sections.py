@@ -64,8 +64,8 @@ def _effects_help(s: Summary, known: bool) -> str:
         f"{s.response} is {typical} (the dashed line). "
     )
     said += (
-        "Bars are intervals of 95\u00a0%; a regression's take the topics as known, and are a "
-        "little narrow for that."
+        "Bars are intervals of 95\u00a0%; those of a regression take the topics as known, and "
+        "other documents might give other topics."
         if known
         else "No intervals are known for this fit."
     )
