@@ -405,7 +405,7 @@ def test_decompositions_of_sketches_ignore_what_is_not_in_them(rng):
 def test_intervals_hold_the_truth_where_the_model_does():
     """Of fifty 95 % intervals, 80 % at least: nine in ten do, and the standard deviation of that
     share is 4 %."""
-    inside = []
+    errors = []
     for seed in range(10):
         X, y, truth = make_slda(4000, n_words=100, n_topics=5, noise=0.5, random_state=seed)
         fitted = SpectralSLDA(5, alpha0=truth.alpha.sum(), random_state=0).fit(X, y)

@@ -154,7 +154,8 @@ def _with_errors(found: Learnt, text: Text) -> Learnt:
     if not text.wishes.supervised:
         return found
     model, tenth = found.model, text.part(SHAKEN).stop / PARTS
-    quick = replace(text.wishes.settings, n_restarts=min(text.wishes.settings.n_restarts, 20))
+    settings = text.wishes.settings
+    quick = replace(settings, whitening="auto", n_restarts=min(settings.n_restarts, 20))
     basis = _narrow(text.sketch, model.n_topics + SPARE)
     parts = [Some(text.docs, Part(i * tenth, (i + 1) * tenth)) for i in range(PARTS)]
     sketches = [moments_over(part, basis) for part in parts]
