@@ -84,6 +84,11 @@ def run(capsys, *argv):
     return status, done.out, done.err
 
 
+def page_facts(page):
+    """What the script of a page is given."""
+    return json.loads(re.search(r'id="facts">(.*?)</script>', page, re.S).group(1))
+
+
 def new_files(folder):
     return sorted(p.name for p in folder.iterdir() if not p.is_symlink())
 
@@ -103,9 +108,12 @@ def test_fit_prints_everything_at_80_columns(here, capsys):
     assert "reviews.tprism holds the model; next:" in out
     assert "TF-IDF + ridge" in out
     assert "the mean" in out
-    effects = [float(x) for x in re.findall(r"^ +(-?[\d.]+) +(?:[\d.]+ +)?\d+%  \w", out, re.M)]
+    rows = re.findall(r"^ *(\d+) +(-?[\d.]+) +(?:[\d.]+ +)?\d+%  (\w+)", out, re.M)
+    effects = [float(x) for _, x, _ in rows]
     assert effects == sorted(effects)
-    assert len(effects) == 8
+    assert [int(number) for number, _, _ in rows] == list(range(1, 9))
+    first = words.top_words(load("reviews.tprism").model, load("reviews.tprism").words, 1)
+    assert [word for _, _, word in rows] == [word for (word,) in first]
     assert (here / "page.html").read_text().lower().startswith("<!doctype html>")
 
 
@@ -378,6 +386,7 @@ def test_topics_prints_as_many_words_as_asked(here, capsys):
     assert status == 0
     assert max(map(len, out.splitlines())) <= 80
     assert "dirty" in out
+    assert re.findall(r"^ *(\d+) .*%", out, re.M) == [str(i) for i in range(1, 9)]
     _, out, _ = run(capsys, "topics", "reviews.tprism", "--words", "3", "--by", "frex", "--json")
     assert [len(t["words"]) for t in json.loads(out)["topics"]] == [3] * 8
 
@@ -392,6 +401,24 @@ def test_report_with_and_without_documents(here, capsys):
     )
     assert json.loads(out)["n_documents_shown"] == N
     assert (here / "b.html").stat().st_size > (here / "a.html").stat().st_size
+
+
+def test_a_topic_has_one_share_wherever_it_is_shown(here, capsys):
+    _, out, _ = run(capsys, "topics", "reviews.tprism", "--json")
+    shares = [t["share"] for t in json.loads(out)["topics"]]
+    fitted = load("reviews.tprism")
+    assert shares == fitted.info["shares"]
+    assert not np.allclose(shares, fitted.model.alpha / fitted.model.alpha.sum(), atol=1e-4)
+    run(capsys, "report", "reviews.tprism", "reviews.csv", "-o", "b.html")
+    page = (here / "b.html").read_text()
+    assert [f"{share:.12g}" for share in page_facts(page)["share"]] == [
+        f"{share:.12g}" for share in shares
+    ]
+    assert "of the prior" not in page
+    fitted.info.pop("shares")
+    fitted.save("none.tprism")
+    run(capsys, "report", "none.tprism", "-o", "c.html")
+    assert "of the prior" in (here / "c.html").read_text()
 
 
 def test_a_model_of_counts_shows_its_topics_and_has_no_use_for_texts(here, reviews, capsys):
@@ -442,7 +469,7 @@ def test_crowded_text_walks_the_whole_path(crowded, capsys):
     status, out, err = run(capsys, "fit", "crowd.csv", "--report", "p.html")
     assert (status, err) == (0, "")
     assert max(map(len, out.splitlines())) <= 80
-    rows = re.findall(r"^ +(-?[\d.]+) +([\d.]+) +(?:\d+|<1)%  \w", out, re.M)
+    rows = re.findall(r"^ *\d+ +(-?[\d.]+) +([\d.]+) +(?:\d+|<1)%  \w", out, re.M)
     fitted = load("crowd.tprism")
     assert len(rows) == fitted.model.n_topics
     np.testing.assert_allclose([float(std) for _, std in rows], fitted.topics.coef_std_, atol=0.51)
@@ -1030,19 +1057,27 @@ def test_numbers_have_as_many_decimals_as_tell_them_apart():
     assert [decimals(x) for x in (3.5, 350, 0.0021, 1e12, 0)] == [2, 0, 5, 0, 2]
 
 
+TOPIC = {
+    "number": 1, "coefficient": 1.0, "std": None, "share": 0.5, "share_of": "of words",
+    "words": ["room"],
+}  # fmt: skip
+
+
 def test_effects_have_their_deviations_where_known():
-    topic = {"coefficient": 1.234, "std": 0.056, "share": 0.5, "words": ["room"] * 30}
+    topic = TOPIC | {"coefficient": 1.234, "std": 0.056, "words": ["room"] * 30}
     other = topic | {"coefficient": 4.0}
     lines = list(topic_table([topic, other], "a very long name", lines=1))
     sure = [t | {"std": 0.0012} for t in (topic, other)]
     assert "1.234  0.001" in "\n".join(topic_table(sure, "stars", lines=1))
-    assert lines[0] == "a very lo     +-  share  words"
-    assert lines[1].startswith("     1.23   0.06    50%  room room")
+    assert lines[0] == " # a very lo     +-  share  words"
+    assert lines[1].startswith(" 1      1.23   0.06    50%  room room")
+    prior = [t | {"share_of": "of the prior"} for t in (topic, other)]
+    assert "  prior  words" in next(iter(topic_table(prior, "stars", lines=1)))
     assert max(map(len, lines)) <= 80
 
 
 def test_huge_numbers_do_not_break_the_tables():
-    topic = {"coefficient": 1e14, "std": 1e9, "share": 0.5, "words": ["room"]}
+    topic = TOPIC | {"coefficient": 1e14, "std": 1e9}
     lines = list(topic_table([topic, topic | {"coefficient": -3e15}], "stars", lines=1))
     assert len({lines[0].index("words"), *(line.index("room") for line in lines[1:])}) == 1
     scored = {"n_held_out": 9, "n_baseline": 9, "n_documents": 9}
@@ -1064,7 +1099,7 @@ def test_reasons_are_wrapped_beside_what_was_chosen():
         "target": "stars",
         "range_left": None,
         "chosen": {"topics": {"value": 8, "reason": "of the numbers tried it was " * 5}},
-        "topics": [{"coefficient": 1.0, "std": None, "share": 1.0, "words": ["room"]}],
+        "topics": [TOPIC],
     }
     lines = list(fit_lines(facts))
     assert max(map(len, lines)) <= 80

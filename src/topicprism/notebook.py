@@ -1,5 +1,7 @@
 """A fitted estimator as a table, for a notebook: one row per topic, no script, no network.
 
+Topics are numbered from 1, as on the page and in the terminal.
+
 Colours come from the page it is shown on, so that it can be read by day and by night.
 """
 
@@ -28,7 +30,7 @@ def topics_html(
     said = top_words(shown.model, shown.words, n_words)
     several = len(getattr(topics, "classes_", ())) > 2
     first = [] if shown.coef is None else [_heading(shown, several)]
-    heads = [("", RIGHT), *first, ("share", RIGHT), ("words", LEFT)]
+    heads = [("#", RIGHT), *first, (f"share {shown.share_of}", RIGHT), ("words", LEFT)]
     head = "".join(
         f'<th scope="col" style="{s};{LINE};padding:.3em .7em">{h}</th>' for h, s in heads
     )
@@ -40,7 +42,7 @@ def topics_html(
         else:
             effect = [] if shown.coef is None else [_cell(_effect(shown, int(i)), RIGHT)]
         cells = [
-            _cell(str(i), RIGHT + ";opacity:.6"),
+            _cell(str(i + 1), RIGHT + ";opacity:.6"),
             *effect,
             _cell(escape(percent(shown.share[i])), RIGHT),
             _cell(", ".join(map(_text, said[i])), LEFT + ";overflow-wrap:anywhere"),

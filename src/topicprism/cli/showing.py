@@ -8,9 +8,11 @@ from textwrap import wrap
 from typing import Any
 
 from topicprism.cli.learning import OURS
+from topicprism.effects import PRIOR, WORDS, percent
 
 WIDTH = 80
 BAR = 40
+SHARES = {WORDS: "share", PRIOR: "prior"}  # heading of a column of shares
 
 
 def fit_lines(facts: dict[str, Any]) -> Iterator[str]:
@@ -48,17 +50,19 @@ def paragraph(name: str, text: str, indent: int = 11) -> Iterator[str]:
 
 
 def topic_table(topics: list[dict[str, Any]], response: str, lines: int | None) -> Iterator[str]:
-    """A line for each topic, or as many as its words take."""
+    """A line for each topic, or as many as its words take; numbers are those of the page."""
     places = _places(topics)
     effects = aligned([response[:9], *(f"{t['coefficient']:.{places}f}" for t in topics)], 9)
     errors = [""] * len(effects)
     if topics[0]["std"] is not None:
         told = aligned(["+-", *(f"{t['std']:.{places}f}" for t in topics)], 6)
         errors = [f" {text}" for text in told]
-    yield f"{effects[0]}{errors[0]}  share  words"
-    for topic, effect, error in zip(topics, effects[1:], errors[1:], strict=True):
-        share = f"{topic['share']:.0%}" if topic["share"] >= 0.005 else "<1%"
-        start = f"{effect}{error}  {share:>5}  "
+    numbers = aligned(["#", *(str(t["number"]) for t in topics)], 2)
+    yield f"{numbers[0]} {effects[0]}{errors[0]}  {SHARES[topics[0]['share_of']]}  words"
+    for topic, number, effect, error in zip(
+        topics, numbers[1:], effects[1:], errors[1:], strict=True
+    ):
+        start = f"{number} {effect}{error}  {percent(topic['share']):>5}  "
         rows = wrap(" ".join(topic["words"]), WIDTH - len(start))
         for i, row in enumerate(rows[:lines]):
             yield (start if i == 0 else " " * len(start)) + row

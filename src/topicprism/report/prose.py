@@ -60,7 +60,7 @@ def sentences(s: Summary) -> tuple[str, ...]:
     whence = f" from {plural(s.n_documents, 'document')}" if s.n_documents else ""
     k, V = plural(len(s.topics), "topic"), plural(len(s.numbers.words), "different word")
     said = [f"{k} {'was' if len(s.topics) == 1 else 'were'} learnt{whence} with {V}."]
-    said.append(_largest(s.topics) if s.response is None else _extremes(s, s.response))
+    said.append(_largest(s) if s.response is None else _extremes(s, s.response))
     if s.fit is not None:
         said.append(_explained(s.fit, str(s.response)))
     if s.scores:
@@ -74,9 +74,9 @@ def named(topic: Topic) -> str:
     return f"topic {topic.number} (\u201c{words}\u201d)"
 
 
-def _largest(topics: tuple[Topic, ...]) -> str:
-    top = max(topics, key=lambda t: t.share)
-    return f"The largest is {named(top)}, with {percent(top.share)} of all words."
+def _largest(s: Summary) -> str:
+    top = max(s.topics, key=lambda t: t.share)
+    return f"The largest is {named(top)}, with {percent(top.share)} {s.share_of}."
 
 
 def _extremes(s: Summary, response: str) -> str:

@@ -42,7 +42,7 @@ def effects(s: Summary) -> Html:
         tag("th", f"Expected {s.response}", scope="col", class_="number"),
         tag("th", "10\u00a0% more", scope="col", class_="number wide"),
         tag("th", "95\u00a0% interval", scope="col", class_="number wide") if known else None,
-        tag("th", "Share", scope="col", class_="number wide"),
+        tag("th", f"Share {s.share_of}", scope="col", class_="number wide"),
     ]
     by_effect = sorted(s.topics, key=lambda t: -(t.effect or 0.0))
     shown = tag(
@@ -185,7 +185,7 @@ def _colour_choice(name: str) -> Html:
 
 def _effect_note(s: Summary, t: Topic) -> Html:
     effect = "" if t.effect is None else f"{s.response} {fixed(t.effect, s.decimals)}, "
-    return tag("small", f"{effect}{percent(t.share)} of words")
+    return tag("small", f"{effect}{percent(t.share)} {s.share_of}")
 
 
 def _word_lists(t: Topic) -> Html:
