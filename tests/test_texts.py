@@ -443,6 +443,19 @@ def test_set_output_gives_frames(ordinary):
     assert isinstance(made.set_output(transform="default").transform(NEW), np.ndarray)
 
 
+@pytest.mark.parametrize("estimator", [SpectralSLDA, GibbsSLDA])
+def test_predictions_stay_arrays_whatever_transform_gives(estimator):
+    short = {"burn_in": 2, "n_kept": 2} if estimator is GibbsSLDA else {}
+    made = topicprism.fit(TEXTS, STARS, estimator=estimator, n_topics=3, max_df=1.0, **short)
+    plain = made.predict(NEW), *made.predict(NEW, return_std=True)
+    made.set_output(transform="pandas")
+    for ours, before in zip((made.predict(NEW), *made.predict(NEW, return_std=True)), plain,
+                            strict=True):  # fmt: skip
+        assert type(ours) is np.ndarray
+        assert_array_equal(ours, before)
+    assert isinstance(made.score(NEW, [1.0, 2.0, 3.0]), float)
+
+
 @pytest.mark.parametrize("whole", [True, False])
 def test_a_pandas_frame_keeps_the_index_of_the_texts(whole):
     """As scikit-learn's own frames keep that of a frame."""
