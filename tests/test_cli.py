@@ -275,6 +275,30 @@ def read_predictions(text):
     return list(csv.DictReader(io.StringIO(text)))
 
 
+def test_predict_counts_texts_without_a_known_word(here, reviews, capsys):
+    texts = ["zzyzx qwerty", "the dirty carpet", "", "blorp", "?!"]
+    write_csv(here / "new.csv", texts, range(5), header=("review", "id"))
+    status, out, err = run(capsys, "predict", "reviews.tprism", "new.csv", "--text", "review")
+    assert status == 0
+    assert "5 rows to standard output, 1 of them without a text, 3 without a known word" in err
+    shown = [row["prediction"] for row in read_predictions(out)]
+    assert shown[0] == shown[3] == shown[4] != shown[1]
+
+
+def test_words_too_common_to_count_are_named(here, reviews, capsys):
+    write_csv(here / "all.csv", [f"Hotel {text} overall" for text in reviews[0]], reviews[1])
+    status, out, _ = run(capsys, "fit", "all.csv", "--report", "p.html", *TOPICS)
+    assert status == 0
+    assert re.search(r"^words .*; too common to count: .*hotel", out, re.M)
+    assert max(map(len, out.splitlines())) <= 80
+    assert "hotel" in load("all.tprism").info["too_common"]
+    page = (here / "p.html").read_text()
+    assert "hotel" in page_facts(page)["reading"]["too_common"]
+    assert "Too common to count" in page
+    _, out, _ = run(capsys, "fit", "all.csv", "--max-df", "1.0", *TOPICS)
+    assert "too common" not in out
+
+
 def test_predict_keeps_the_order_and_a_row_for_every_row(here, reviews, capsys, monkeypatch):
     monkeypatch.setattr(formats, "CHARACTERS", 20_000)
     texts = list(reviews[0][:150])
@@ -1095,6 +1119,7 @@ def test_reasons_are_wrapped_beside_what_was_chosen():
         "n_held_out": 0,
         "n_left_out": {},
         "n_words": 12,
+        "too_common": [f"common{i}" for i in range(9)],
         "scores": {},
         "target": "stars",
         "range_left": None,
@@ -1105,3 +1130,4 @@ def test_reasons_are_wrapped_beside_what_was_chosen():
     assert max(map(len, lines)) <= 80
     assert any(line.startswith("topics     8         of the numbers") for line in lines)
     assert any(line.startswith(" " * 21) for line in lines)
+    assert "common4 and 4 more" in " ".join(" ".join(lines).split())

@@ -65,7 +65,10 @@ def test_fit_learns_what_the_texts_were_made_of(pipeline):
 @pytest.mark.filterwarnings("ignore::topicprism.ShortDocumentsWarning")
 def test_the_defaults_leave_out_what_says_little():
     texts = [t + " the hotel" + (" umbrella" if i < 4 else "") for i, t in enumerate(TEXTS)]
-    words = topicprism.fit(texts, STARS, n_topics=3, alpha0=1.0).words
+    fitted = topicprism.fit(texts, STARS, n_topics=3, alpha0=1.0)
+    words = fitted.words
+    assert fitted.info["too_common"][0] == "hotel"
+    assert not set(fitted.info["too_common"]) & {*words, "umbrella"}
     assert "the" not in words  # English
     assert "hotel" not in words  # in all documents
     assert "umbrella" not in words  # in four

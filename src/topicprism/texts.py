@@ -104,6 +104,8 @@ class TopicPipeline(Pipeline):
             _warn_of_unspaced(docs)
         super().fit(docs, y, **params)
         self.info_ = facts_about(self.topics, n_of(docs), y)
+        if isinstance(self.steps[0][1], FastCountVectorizer):
+            self.info_["too_common"] = self.steps[0][1].too_common()
         self.info_["fingerprint"] = Fingerprint().update(docs, y).hexdigest()
         self.info_["seconds"] = round(time.perf_counter() - start, 3)
         return self

@@ -53,7 +53,7 @@ def fit_facts(pipeline: TopicPipeline) -> dict[str, Any]:
     """A fitted pipeline, its choices and topics; ``info`` has the rest."""
     info = pipeline.info
     known = ("files", "text", "target", "n_rows", "n_documents", "n_held_out", "n_left_out")
-    also = ("n_words", "response", "scores", "n_baseline", "seconds")
+    also = ("n_words", "too_common", "response", "scores", "n_baseline", "seconds")
     whence = ("created", "version", "fingerprint")
     return (
         {name: info.get(name) for name in (*known, *also, *whence)}

@@ -67,6 +67,7 @@ def learnt(session: Session) -> tuple[TopicPipeline, Counted | None]:
         "files": [Path(reader.source.name).name for reader in table.readers],
         "text": text,
         "target": target,
+        "too_common": reading.vectorizer.too_common(),
     }
     return assemble(reading.vectorizer, topics, info), counted
 

@@ -12,6 +12,7 @@ from topicprism.effects import PRIOR, WORDS, percent
 
 WIDTH = 80
 BAR = 40
+NAMED, LONGEST_WORD = 5, 30  # words too common to count
 SHARES = {WORDS: "share", PRIOR: "prior"}  # heading of a column of shares
 
 
@@ -34,7 +35,11 @@ def documents(facts: dict[str, Any]) -> Iterator[str]:
     if out:
         said = ", ".join(f"{n:,} {why}" for why, n in out.items())
         yield from paragraph("left out", f"{sum(out.values()):,}: {said}")
-    yield from paragraph("words", f"{facts['n_words']:,}")
+    common = facts["too_common"] or []
+    named = ", ".join(word[:LONGEST_WORD] for word in common[:NAMED])
+    more = f" and {len(common) - NAMED} more" if len(common) > NAMED else ""
+    too = f"; too common to count: {named}{more}" if common else ""
+    yield from paragraph("words", f"{facts['n_words']:,}{too}")
 
 
 def chosen(choices: dict[str, dict[str, Any]]) -> Iterator[str]:

@@ -117,6 +117,7 @@ class Reading:
     lowercase: bool
     stop_words: tuple[str, ...]
     ngram_range: tuple[int, int]
+    too_common: tuple[str, ...] = ()  # most of the terms in too many documents to count
 
 
 @dataclass(frozen=True)
