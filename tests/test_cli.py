@@ -509,6 +509,8 @@ def test_crowded_text_walks_the_whole_path(crowded, capsys):
     assert status == 0
     assert re.search(r"^topics +5 +the words show \d+ or more directions; a", out, re.M)
     assert "no score: a sketch has no documents to hold out" in out
+    assert "  a sketch has no documents: standard errors and the numbers' range are not" in out
+    assert max(map(len, out.splitlines())) <= 80
 
 
 def test_auto_is_what_is_chosen_when_nothing_is_said(here, capsys):
@@ -626,12 +628,37 @@ TABLE = "review,stars,id\nthe room was clean and quiet,5,1\nthe staff was rude,1
 MISTAKES = {
     "no command": ([], "the following arguments are required: COMMAND; see topicprism --help"),
     "unknown command": (["fitt"], "invalid choice: 'fitt'"),
-    "unknown option": (["fit", "t.csv", "--topcs", "3"], "unrecognized arguments: --topcs"),
+    "unknown option": (
+        ["fit", "t.csv", "--topics", "3"],
+        "unrecognized arguments: --topics 3 .perhaps --n-topics.; see topicprism fit --help$",
+    ),
+    "strange option": (
+        ["topics", "m.tprism", "--xyzzy"],
+        "unrecognized arguments: --xyzzy; see topicprism topics --help$",
+    ),
+    "model as table": (["fit", "reviews.tprism"], "reviews.tprism is the name of a model, but ta"),
+    "model for texts": (
+        ["predict", "reviews.tprism", "reviews.tprism"],
+        "reviews.tprism is a model or a sketch made by topicprism; give the table with the texts",
+    ),
+    "decimal comma": (
+        ["fit", "comma.csv"],
+        "no column looks like numbers.*; the numbers in 'stars', such as '4,5', have a decimal "
+        "comma: replace it by a point first$",
+    ),
+    "decimal comma named": (
+        ["fit", "comma.csv", "--target", "stars"],
+        "number in 'stars' .one is '4,5', with a decimal comma: replace it by a point first.",
+    ),
+    "percent": (["fit", "percent.csv"], "such as '45 %', have a percent sign: remove it first$"),
     "no file": (["fit"], "the following arguments are required: FILE; see topicprism fit --help"),
     "missing file": (["fit", "none.csv"], "there is no file none.csv; check the name"),
     "a folder": (["fit", "folder"], "folder is a folder, but a file was expected; name its files"),
     "no match": (["fit", "*.jsonl"], r"no file matches '\*.jsonl'"),
-    "two numbers": (["fit", "t.csv"], "2 columns look like numbers.*name it with --target, one of"),
+    "two numbers": (
+        ["fit", "t.csv"],
+        "2 columns look like numbers.*name it with --target, one of 'stars', 'id'$",
+    ),
     "missing column": (["fit", "t.csv", "--target", "star"], "no column 'star'; its columns are"),
     "one column twice": (
         ["fit", "t.csv", "--text", "stars", "--target", "stars"],
@@ -639,10 +666,18 @@ MISTAKES = {
     ),
     "text as number": (
         ["fit", "t.csv", "--text", "stars", "--target", "review"],
-        "none of 2 rows has a text in 'stars' and a number in 'review' .one is 'the room",
+        "none of 2 rows has a text in 'stars' and a number in 'review' .one is 'the room .*quiet'.",
     ),
     "one document": (["fit", "one.csv"], "only 1 document has a text and a number, expected many"),
     "constant": (["fit", "same.csv"], "'stars' is 4 in all 3 documents, but it must vary"),
+    "swapped": (
+        ["fit", "long.csv", "--text", "stars", "--target", "review"],
+        r"a number in 'review' \(one is 'the room was clean and quiet .*\.\.\.'\), expected both",
+    ),
+    "constant but for those left out": (
+        ["fit", "outliers.csv"],
+        r"'stars' is 4 in all 3 documents that are not left out \(3 with response of 1e.100 or bey",
+    ),
     "tiny": (["fit", "tiny.csv"], "'y' is from 1e-300 to 3e-300, which is too close to be told"),
     "no words": (
         ["fit", "symbols.csv"],
@@ -725,6 +760,10 @@ def test_a_mistake_is_one_sentence(here, home, capsys, monkeypatch, which):
         "one.csv": "review,stars\nthe room was clean,5\n,3\n",
         "tiny.csv": "text,y\n" + "the room was clean,1e-300\nthe staff was rude,3e-300\n" * 3,
         "same.csv": "review,stars\n" + "the room was clean,4\n" * 3,
+        "comma.csv": 'review;stars\nthe room was clean;4,5\nthe staff was rude;"1,0"\n',
+        "percent.csv": "review,stars\nthe room was clean,45 %\nthe staff was rude,10%\n",
+        "long.csv": f"review,stars\n{'the room was clean and quiet ' * 9},4\n",
+        "outliers.csv": "review,stars\n" + "the room was clean,4\nnice,1e300\n" * 3,
         "symbols.csv": "review,stars\n- + - + ?,1\n! ! ! ! !,2\n? ! ? ! ?,3\n",
         "huge.csv": "text,y\n" + "the room was clean,1e150\n" * 3,
         "inf.csv": "text,y\n" + "the room was clean,-inf\n" * 3,
@@ -1098,6 +1137,8 @@ def test_effects_have_their_deviations_where_known():
     prior = [t | {"share_of": "of the prior"} for t in (topic, other)]
     assert "  prior  words" in next(iter(topic_table(prior, "stars", lines=1)))
     assert max(map(len, lines)) <= 80
+    nothing = "\n".join(topic_table([topic | {"coefficient": -1e-9}, other], "stars", lines=1))
+    assert "-0.0" not in nothing
 
 
 def test_huge_numbers_do_not_break_the_tables():
@@ -1105,6 +1146,8 @@ def test_huge_numbers_do_not_break_the_tables():
     lines = list(topic_table([topic, topic | {"coefficient": -3e15}], "stars", lines=1))
     assert len({lines[0].index("words"), *(line.index("room") for line in lines[1:])}) == 1
     scored = {"n_held_out": 9, "n_baseline": 9, "n_documents": 9}
+    told = scores(scored | {"scores": {OURS: 0.5, "mean": -0.0004}})
+    assert any(line.split()[:2] == ["mean", "0.000"] for line in told)
     for worst in (-5.4321e7, -1e205, -99.9994):
         told = scores(scored | {"scores": {OURS: 0.5, "ridge": worst, "mean": 0.0}})
         _, *rows = [line for line in told if not line.startswith("   ")]

@@ -1,6 +1,7 @@
 """Pictures and tables say what the model says, also of words that mean mischief."""
 
 import pickle
+import re
 import subprocess
 import sys
 from dataclasses import replace
@@ -120,6 +121,7 @@ def test_numbers_are_as_fine_as_they_differ(topics):
     assert said([100.0, 5000.0, 90000.0], 1234.567) == "1235"
     assert said([0.0, 0.0, 0.0], 0.0) == "0.000000000000"
     assert said([1e9, 2e9, 5e9], 1.5e9) == "1.5e+09"
+    assert said([0.0, 1.0, 5.0], -0.0001) == "0.00"
     assert percent(0.123) == "12%"
     assert percent(0.001) == "<1%"
 
@@ -374,10 +376,21 @@ def test_a_model_shows_its_topics(pipeline):
     model = pipeline.model
     page = Page(model._repr_html_())
     assert set(page.tags) <= HARMLESS
-    assert [float(cell) for cell in page.cells[1::4]] == pytest.approx(model.eta, abs=0.01)
+    assert [float(cell) for cell in page.cells[1::3]] == pytest.approx(model.eta, abs=0.01)
     assert "Model: 3 topics over 18 words" in model._repr_html_()
     no_response = Page(replace(model, eta=np.zeros(3))._repr_html_())
-    assert len(no_response.cells) == 9
+    assert len(no_response.cells) == 6
+    assert "The words are known to the pipeline only." in model._repr_html_()
+
+
+def test_an_estimator_without_words_makes_none_up(pipeline, topics):
+    html = topics._repr_html_()
+    assert len(Page(html).cells) == 9
+    assert "The words are known to the pipeline only." in html
+    assert not re.search(r"word \d", html)
+    assert "known to the pipeline" not in pipeline._repr_html_()
+    topics.feature_names_in_ = pipeline.words
+    assert len(Page(topics._repr_html_()).cells) == 12
 
 
 def test_hostile_words_are_shown_as_text(topics):

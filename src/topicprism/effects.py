@@ -35,7 +35,7 @@ class Effects:
         assert self.coef is not None
         span = max(self.coef.max() - self.coef.min(), 1e-3 * np.abs(self.coef).max(), 1e-100)
         digits = int(np.clip(2 - np.floor(np.log10(span)), 0, 12))
-        return f"{value:.{digits}f}" if span < 1e6 else f"{value:.3g}"
+        return f"{value:z.{digits}f}" if span < 1e6 else f"{value:.3g}"
 
     @property
     def order(self) -> Ints:

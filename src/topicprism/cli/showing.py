@@ -24,6 +24,8 @@ def fit_lines(facts: dict[str, Any]) -> Iterator[str]:
     yield ""
     yield from topic_table(facts["topics"], facts["target"] or "response", lines=1)
     yield from beyond(facts["range_left"])
+    if facts["n_held_out"] is None:
+        yield "  a sketch has no documents: standard errors and the numbers' range are not known"
     yield ""
     yield from scores(facts)
 
@@ -57,7 +59,7 @@ def paragraph(name: str, text: str, indent: int = 11) -> Iterator[str]:
 def topic_table(topics: list[dict[str, Any]], response: str, lines: int | None) -> Iterator[str]:
     """A line for each topic, or as many as its words take; numbers are those of the page."""
     places = _places(topics)
-    effects = aligned([response[:9], *(f"{t['coefficient']:.{places}f}" for t in topics)], 9)
+    effects = aligned([response[:9], *(f"{t['coefficient']:z.{places}f}" for t in topics)], 9)
     errors = [""] * len(effects)
     if topics[0]["std"] is not None:
         told = aligned(["+-", *(f"{t['std']:.{places}f}" for t in topics)], 6)
@@ -111,7 +113,7 @@ def scores(facts: dict[str, Any]) -> Iterator[str]:
     yield f"predictive R2 on the {facts['n_held_out']:,} documents held out (1 is perfect)"
     for name, value in facts["scores"].items():
         bar = "#" * round(BAR * min(max(value, 0.0), 1.0))
-        told = f"{value:.3f}" if value > -100 else f"{value:.0e}"
+        told = f"{value:z.3f}" if value > -100 else f"{value:.0e}"
         yield f"  {name:16} {told:>7}  {bar}".rstrip()
     if facts["n_baseline"] < facts["n_documents"]:
         yield f"  (ridge learnt from {facts['n_baseline']:,} documents, to keep memory small)"

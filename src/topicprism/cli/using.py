@@ -186,7 +186,7 @@ def _conclude(
     session.say(", ".join(said))
     if agreement.pr2 is not None:
         session.say(
-            f"predictive R2 is {agreement.pr2:.3f} on the {agreement.n:,} rows with a number in "
+            f"predictive R2 is {agreement.pr2:z.3f} on the {agreement.n:,} rows with a number in "
             f"{target!r}"
         )
 
