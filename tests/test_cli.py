@@ -509,7 +509,7 @@ def test_crowded_text_walks_the_whole_path(crowded, capsys):
     assert status == 0
     assert re.search(r"^topics +5 +the words show \d+ or more directions; a", out, re.M)
     assert "no score: a sketch has no documents to hold out" in out
-    assert "  a sketch has no documents: standard errors and the numbers' range are not" in out
+    assert "\n  a sketch has no documents: standard errors and ranges are not known\n" in out
     assert max(map(len, out.splitlines())) <= 80
 
 

@@ -436,6 +436,33 @@ def test_a_phone_does_not_scroll_sideways(visit, name):
     small = page.evaluate("""() => [...document.querySelectorAll("p, td, th, text, dd, li")].filter(
         (e) => e.checkVisibility() && parseFloat(getComputedStyle(e).fontSize) < 12).length""")
     assert small == 0
+    cut = (
+        "[...document.querySelectorAll('pre')].filter((e) => e.scrollWidth > e.clientWidth).length"
+    )
+    assert page.evaluate(cut) == 0
+
+
+def test_a_thumb_finds_slider_and_buttons(visit):
+    page = visit(width=360, height=740)
+    page.locator("#document").fill("friendly staff")
+    page.wait_for_selector("#prediction strong")
+    for target in page.locator(".choice label, #weight, .picker button").all():
+        assert target.bounding_box()["height"] >= 44
+
+
+@pytest.mark.parametrize("width", [360, 1200])
+def test_a_short_interval_shows_beside_its_dot(visit, tmp_path, width):
+    sure = reviews()
+    sure["topics"].coef_std_[:] = 1e-4
+    write_page(summarise(sure, response="stars"), tmp_path / "page.html")
+    page = visit(path=tmp_path / "page.html", width=width)
+    for strip in page.locator(".strip").all():
+        dot = strip.locator("circle").bounding_box()
+        ends = [end.bounding_box() for end in strip.locator(".interval.end").all()]
+        assert len(ends) == 2
+        for end in ends:
+            assert end["y"] < dot["y"] - 1
+            assert end["y"] + end["height"] > dot["y"] + dot["height"] + 1
 
 
 def test_words_can_be_coloured_by_effect(visit):

@@ -25,7 +25,7 @@ def fit_lines(facts: dict[str, Any]) -> Iterator[str]:
     yield from topic_table(facts["topics"], facts["target"] or "response", lines=1)
     yield from beyond(facts["range_left"])
     if facts["n_held_out"] is None:
-        yield "  a sketch has no documents: standard errors and the numbers' range are not known"
+        yield "  a sketch has no documents: standard errors and ranges are not known"
     yield ""
     yield from scores(facts)
 

@@ -110,8 +110,10 @@ def _effect_strip(s: Summary, t: Topic, scale: Axis, classes: str) -> Html:
     marks += [line(scale.x(x), "0", scale.x(x), "100%", "grid") for x in scale.ticks]
     marks.append(line(scale.x(expected), "0", scale.x(expected), "100%", "expected"))
     if t.low is not None and t.high is not None:
-        marks.append(line(scale.x(t.low), "50%", scale.x(t.high), "50%", "interval"))
-    marks.append(tag("circle", cx=at, cy="50%", r="7", class_=f"effect {classes}"))
+        low, high = scale.x(t.low), scale.x(t.high)
+        marks.append(line(low, "50%", high, "50%", "interval"))
+        marks += [line(x, "24%", x, "76%", "interval end") for x in (low, high)]  # above the dot
+    marks.append(tag("circle", cx=at, cy="50%", r="5", class_=f"effect {classes}"))
     return tag("svg", *marks, class_="strip", aria_hidden="true")
 
 
