@@ -22,6 +22,7 @@ MISSING = {"", "na", "n/a", "nan", "null", "none", "-", "."}
 LISTED = 20  # columns named in a sentence
 LONGEST = 40  # characters of a value in a sentence
 DECIMAL_COMMA = re.compile(r"\s*[+-]?\d[\d. ]*,\d+\s*%?\s*")
+THOUSANDS = re.compile(r"\s*[+-]?\d{1,3}(,\d{3})+(\.\d+)?\s*")  # or decimals, nobody knows
 PERCENT = re.compile(r"\s*[+-]?\d[\d.]*\s*%\s*")
 INDEX = re.compile(r"__index_level_\d+__")  # what pandas calls a nameless index in Parquet
 
@@ -226,11 +227,13 @@ def quoted(value: Any) -> str:
 
 def remedy(value: Any) -> str:
     """What to do with a number that is not written as Python does; nothing for any other."""
-    if isinstance(value, str) and DECIMAL_COMMA.fullmatch(value):
+    if not isinstance(value, str):
+        return ""
+    if THOUSANDS.fullmatch(value):
+        return "a comma: remove it first between thousands, or replace it by a point for decimals"
+    if DECIMAL_COMMA.fullmatch(value):
         return "a decimal comma: replace it by a point first"
-    if isinstance(value, str) and PERCENT.fullmatch(value):
-        return "a percent sign: remove it first"
-    return ""
+    return "a percent sign: remove it first" if PERCENT.fullmatch(value) else ""
 
 
 def _example(response: Any) -> str:
