@@ -84,6 +84,11 @@ def run(capsys, *argv):
     return status, done.out, done.err
 
 
+def page_facts(page):
+    """What the script of a page is given."""
+    return json.loads(re.search(r'id="facts">(.*?)</script>', page, re.S).group(1))
+
+
 def new_files(folder):
     return sorted(p.name for p in folder.iterdir() if not p.is_symlink())
 
@@ -103,9 +108,12 @@ def test_fit_prints_everything_at_80_columns(here, capsys):
     assert "reviews.tprism holds the model; next:" in out
     assert "TF-IDF + ridge" in out
     assert "the mean" in out
-    effects = [float(x) for x in re.findall(r"^ +(-?[\d.]+) +(?:[\d.]+ +)?\d+%  \w", out, re.M)]
+    rows = re.findall(r"^ *(\d+) +(-?[\d.]+) +(?:[\d.]+ +)?\d+%  (\w+)", out, re.M)
+    effects = [float(x) for _, x, _ in rows]
     assert effects == sorted(effects)
-    assert len(effects) == 8
+    assert [int(number) for number, _, _ in rows] == list(range(1, 9))
+    first = words.top_words(load("reviews.tprism").model, load("reviews.tprism").words, 1)
+    assert [word for _, _, word in rows] == [word for (word,) in first]
     assert (here / "page.html").read_text().lower().startswith("<!doctype html>")
 
 
@@ -267,6 +275,30 @@ def read_predictions(text):
     return list(csv.DictReader(io.StringIO(text)))
 
 
+def test_predict_counts_texts_without_a_known_word(here, reviews, capsys):
+    texts = ["zzyzx qwerty", "the dirty carpet", "", "blorp", "?!"]
+    write_csv(here / "new.csv", texts, range(5), header=("review", "id"))
+    status, out, err = run(capsys, "predict", "reviews.tprism", "new.csv", "--text", "review")
+    assert status == 0
+    assert "5 rows to standard output, 1 of them without a text, 3 without a known word" in err
+    shown = [row["prediction"] for row in read_predictions(out)]
+    assert shown[0] == shown[3] == shown[4] != shown[1]
+
+
+def test_words_too_common_to_count_are_named(here, reviews, capsys):
+    write_csv(here / "all.csv", [f"Hotel {text} overall" for text in reviews[0]], reviews[1])
+    status, out, _ = run(capsys, "fit", "all.csv", "--report", "p.html", *TOPICS)
+    assert status == 0
+    assert re.search(r"^words .*; too common to count: .*hotel", out, re.M)
+    assert max(map(len, out.splitlines())) <= 80
+    assert "hotel" in load("all.tprism").info["too_common"]
+    page = (here / "p.html").read_text()
+    assert "hotel" in page_facts(page)["reading"]["too_common"]
+    assert "Too common to count" in page
+    _, out, _ = run(capsys, "fit", "all.csv", "--max-df", "1.0", *TOPICS)
+    assert "too common" not in out
+
+
 def test_predict_keeps_the_order_and_a_row_for_every_row(here, reviews, capsys, monkeypatch):
     monkeypatch.setattr(formats, "CHARACTERS", 20_000)
     texts = list(reviews[0][:150])
@@ -378,6 +410,7 @@ def test_topics_prints_as_many_words_as_asked(here, capsys):
     assert status == 0
     assert max(map(len, out.splitlines())) <= 80
     assert "dirty" in out
+    assert re.findall(r"^ *(\d+) .*%", out, re.M) == [str(i) for i in range(1, 9)]
     _, out, _ = run(capsys, "topics", "reviews.tprism", "--words", "3", "--by", "frex", "--json")
     assert [len(t["words"]) for t in json.loads(out)["topics"]] == [3] * 8
 
@@ -392,6 +425,24 @@ def test_report_with_and_without_documents(here, capsys):
     )
     assert json.loads(out)["n_documents_shown"] == N
     assert (here / "b.html").stat().st_size > (here / "a.html").stat().st_size
+
+
+def test_a_topic_has_one_share_wherever_it_is_shown(here, capsys):
+    _, out, _ = run(capsys, "topics", "reviews.tprism", "--json")
+    shares = [t["share"] for t in json.loads(out)["topics"]]
+    fitted = load("reviews.tprism")
+    assert shares == fitted.info["shares"]
+    assert not np.allclose(shares, fitted.model.alpha / fitted.model.alpha.sum(), atol=1e-4)
+    run(capsys, "report", "reviews.tprism", "reviews.csv", "-o", "b.html")
+    page = (here / "b.html").read_text()
+    assert [f"{share:.12g}" for share in page_facts(page)["share"]] == [
+        f"{share:.12g}" for share in shares
+    ]
+    assert "of the prior" not in page
+    fitted.info.pop("shares")
+    fitted.save("none.tprism")
+    run(capsys, "report", "none.tprism", "-o", "c.html")
+    assert "of the prior" in (here / "c.html").read_text()
 
 
 def test_a_model_of_counts_shows_its_topics_and_has_no_use_for_texts(here, reviews, capsys):
@@ -442,7 +493,7 @@ def test_crowded_text_walks_the_whole_path(crowded, capsys):
     status, out, err = run(capsys, "fit", "crowd.csv", "--report", "p.html")
     assert (status, err) == (0, "")
     assert max(map(len, out.splitlines())) <= 80
-    rows = re.findall(r"^ +(-?[\d.]+) +([\d.]+) +(?:\d+|<1)%  \w", out, re.M)
+    rows = re.findall(r"^ *\d+ +(-?[\d.]+) +([\d.]+) +(?:\d+|<1)%  \w", out, re.M)
     fitted = load("crowd.tprism")
     assert len(rows) == fitted.model.n_topics
     np.testing.assert_allclose([float(std) for _, std in rows], fitted.topics.coef_std_, atol=0.51)
@@ -458,6 +509,8 @@ def test_crowded_text_walks_the_whole_path(crowded, capsys):
     assert status == 0
     assert re.search(r"^topics +5 +the words show \d+ or more directions; a", out, re.M)
     assert "no score: a sketch has no documents to hold out" in out
+    assert "\n  a sketch has no documents: standard errors and ranges are not known\n" in out
+    assert max(map(len, out.splitlines())) <= 80
 
 
 def test_auto_is_what_is_chosen_when_nothing_is_said(here, capsys):
@@ -575,12 +628,37 @@ TABLE = "review,stars,id\nthe room was clean and quiet,5,1\nthe staff was rude,1
 MISTAKES = {
     "no command": ([], "the following arguments are required: COMMAND; see topicprism --help"),
     "unknown command": (["fitt"], "invalid choice: 'fitt'"),
-    "unknown option": (["fit", "t.csv", "--topcs", "3"], "unrecognized arguments: --topcs"),
+    "unknown option": (
+        ["fit", "t.csv", "--topics", "3"],
+        "unrecognized arguments: --topics 3 .perhaps --n-topics.; see topicprism fit --help$",
+    ),
+    "strange option": (
+        ["topics", "m.tprism", "--xyzzy"],
+        "unrecognized arguments: --xyzzy; see topicprism topics --help$",
+    ),
+    "model as table": (["fit", "reviews.tprism"], "reviews.tprism is the name of a model, but ta"),
+    "model for texts": (
+        ["predict", "reviews.tprism", "reviews.tprism"],
+        "reviews.tprism is a model or a sketch made by topicprism; give the table with the texts",
+    ),
+    "decimal comma": (
+        ["fit", "comma.csv"],
+        "no column looks like numbers.*; the numbers in 'stars', such as '4,5', have a decimal "
+        "comma: replace it by a point first$",
+    ),
+    "decimal comma named": (
+        ["fit", "comma.csv", "--target", "stars"],
+        "number in 'stars' .one is '4,5', with a decimal comma: replace it by a point first.",
+    ),
+    "percent": (["fit", "percent.csv"], "such as '45 %', have a percent sign: remove it first$"),
     "no file": (["fit"], "the following arguments are required: FILE; see topicprism fit --help"),
     "missing file": (["fit", "none.csv"], "there is no file none.csv; check the name"),
     "a folder": (["fit", "folder"], "folder is a folder, but a file was expected; name its files"),
     "no match": (["fit", "*.jsonl"], r"no file matches '\*.jsonl'"),
-    "two numbers": (["fit", "t.csv"], "2 columns look like numbers.*name it with --target, one of"),
+    "two numbers": (
+        ["fit", "t.csv"],
+        "2 columns look like numbers.*name it with --target, one of 'stars', 'id'$",
+    ),
     "missing column": (["fit", "t.csv", "--target", "star"], "no column 'star'; its columns are"),
     "one column twice": (
         ["fit", "t.csv", "--text", "stars", "--target", "stars"],
@@ -588,10 +666,18 @@ MISTAKES = {
     ),
     "text as number": (
         ["fit", "t.csv", "--text", "stars", "--target", "review"],
-        "none of 2 rows has a text in 'stars' and a number in 'review' .one is 'the room",
+        "none of 2 rows has a text in 'stars' and a number in 'review' .one is 'the room .*quiet'.",
     ),
     "one document": (["fit", "one.csv"], "only 1 document has a text and a number, expected many"),
     "constant": (["fit", "same.csv"], "'stars' is 4 in all 3 documents, but it must vary"),
+    "swapped": (
+        ["fit", "long.csv", "--text", "stars", "--target", "review"],
+        r"a number in 'review' \(one is 'the room was clean and quiet .*\.\.\.'\), expected both",
+    ),
+    "constant but for those left out": (
+        ["fit", "outliers.csv"],
+        r"'stars' is 4 in all 3 documents that are not left out \(3 with response of 1e.100 or bey",
+    ),
     "tiny": (["fit", "tiny.csv"], "'y' is from 1e-300 to 3e-300, which is too close to be told"),
     "no words": (
         ["fit", "symbols.csv"],
@@ -674,6 +760,10 @@ def test_a_mistake_is_one_sentence(here, home, capsys, monkeypatch, which):
         "one.csv": "review,stars\nthe room was clean,5\n,3\n",
         "tiny.csv": "text,y\n" + "the room was clean,1e-300\nthe staff was rude,3e-300\n" * 3,
         "same.csv": "review,stars\n" + "the room was clean,4\n" * 3,
+        "comma.csv": 'review;stars\nthe room was clean;4,5\nthe staff was rude;"1,0"\n',
+        "percent.csv": "review,stars\nthe room was clean,45 %\nthe staff was rude,10%\n",
+        "long.csv": f"review,stars\n{'the room was clean and quiet ' * 9},4\n",
+        "outliers.csv": "review,stars\n" + "the room was clean,4\nnice,1e300\n" * 3,
         "symbols.csv": "review,stars\n- + - + ?,1\n! ! ! ! !,2\n? ! ? ! ?,3\n",
         "huge.csv": "text,y\n" + "the room was clean,1e150\n" * 3,
         "inf.csv": "text,y\n" + "the room was clean,-inf\n" * 3,
@@ -1030,22 +1120,34 @@ def test_numbers_have_as_many_decimals_as_tell_them_apart():
     assert [decimals(x) for x in (3.5, 350, 0.0021, 1e12, 0)] == [2, 0, 5, 0, 2]
 
 
+TOPIC = {
+    "number": 1, "coefficient": 1.0, "std": None, "share": 0.5, "share_of": "of words",
+    "words": ["room"],
+}  # fmt: skip
+
+
 def test_effects_have_their_deviations_where_known():
-    topic = {"coefficient": 1.234, "std": 0.056, "share": 0.5, "words": ["room"] * 30}
+    topic = TOPIC | {"coefficient": 1.234, "std": 0.056, "words": ["room"] * 30}
     other = topic | {"coefficient": 4.0}
     lines = list(topic_table([topic, other], "a very long name", lines=1))
     sure = [t | {"std": 0.0012} for t in (topic, other)]
     assert "1.234  0.001" in "\n".join(topic_table(sure, "stars", lines=1))
-    assert lines[0] == "a very lo     +-  share  words"
-    assert lines[1].startswith("     1.23   0.06    50%  room room")
+    assert lines[0] == " # a very lo     +-  share  words"
+    assert lines[1].startswith(" 1      1.23   0.06    50%  room room")
+    prior = [t | {"share_of": "of the prior"} for t in (topic, other)]
+    assert "  prior  words" in next(iter(topic_table(prior, "stars", lines=1)))
     assert max(map(len, lines)) <= 80
+    nothing = "\n".join(topic_table([topic | {"coefficient": -1e-9}, other], "stars", lines=1))
+    assert "-0.0" not in nothing
 
 
 def test_huge_numbers_do_not_break_the_tables():
-    topic = {"coefficient": 1e14, "std": 1e9, "share": 0.5, "words": ["room"]}
+    topic = TOPIC | {"coefficient": 1e14, "std": 1e9}
     lines = list(topic_table([topic, topic | {"coefficient": -3e15}], "stars", lines=1))
     assert len({lines[0].index("words"), *(line.index("room") for line in lines[1:])}) == 1
     scored = {"n_held_out": 9, "n_baseline": 9, "n_documents": 9}
+    told = scores(scored | {"scores": {OURS: 0.5, "mean": -0.0004}})
+    assert any(line.split()[:2] == ["mean", "0.000"] for line in told)
     for worst in (-5.4321e7, -1e205, -99.9994):
         told = scores(scored | {"scores": {OURS: 0.5, "ridge": worst, "mean": 0.0}})
         _, *rows = [line for line in told if not line.startswith("   ")]
@@ -1060,13 +1162,15 @@ def test_reasons_are_wrapped_beside_what_was_chosen():
         "n_held_out": 0,
         "n_left_out": {},
         "n_words": 12,
+        "too_common": [f"common{i}" for i in range(9)],
         "scores": {},
         "target": "stars",
         "range_left": None,
         "chosen": {"topics": {"value": 8, "reason": "of the numbers tried it was " * 5}},
-        "topics": [{"coefficient": 1.0, "std": None, "share": 1.0, "words": ["room"]}],
+        "topics": [TOPIC],
     }
     lines = list(fit_lines(facts))
     assert max(map(len, lines)) <= 80
     assert any(line.startswith("topics     8         of the numbers") for line in lines)
     assert any(line.startswith(" " * 21) for line in lines)
+    assert "common4 and 4 more" in " ".join(" ".join(lines).split())

@@ -2,14 +2,16 @@
 
 import numpy as np
 import pytest
+from crowds import crowd
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.sparse import csr_array
 
-from topicprism import Corpus, learn
+from topicprism import Corpus, SpectralSLDA, learn, sketch
 from topicprism.corpus import Documents
 from topicprism.datasets import make_slda
 from topicprism.engines import OnDisk, Threaded
 from topicprism.engines.disk import read, write
+from topicprism.text import FastCountVectorizer
 
 
 @pytest.fixture
@@ -99,3 +101,44 @@ def test_shards_over_two_vocabularies_are_refused(corpus, tmp_path):
     docs = OnDisk.write(tmp_path, [corpus, Corpus(other, y)])
     with pytest.raises(ValueError, match=r"over 30 words and the first shard over 80"):
         learn(docs, 4, rng=np.random.default_rng(0))
+
+
+class Counting:
+    """Documents that count how often they are all looked at, and how often some of them."""
+
+    def __init__(self, docs):
+        self.docs, self.all, self.some = docs, 0, 0
+        self.n_words = docs.n_words
+
+    def total(self, part, *shared):
+        if any(callable(s) for s in shared):  # a pass that some of the documents only take part in
+            self.some += 1
+        else:
+            self.all += 1
+        return self.docs.total(part, *shared)
+
+
+def test_passes_are_as_many_as_the_docs_say():
+    """docs/speed.md: six to eight for a sketch, and as much as one for standard errors."""
+    X, y, _ = make_slda(2000, n_words=80, n_topics=4, doc_length=60, random_state=0)
+    docs = Counting(Corpus(X, y))
+    sketch(docs, 8, np.random.default_rng(0))
+    assert 6 <= docs.all <= 8
+    docs = Counting(Corpus(X, y))
+    fitted = SpectralSLDA(4, alpha0=1.0, random_state=0).fit_documents(docs)
+    assert 6 <= docs.all <= 9
+    assert docs.some <= 10  # of a tenth each
+    assert fitted.coef_std_.shape == (4,)
+
+
+def test_passes_over_crowded_text_are_as_many_as_the_docs_say():
+    """Some fourteen more than a sketch; and some forty over a part, if no number is told."""
+    texts, y = crowd(1500)
+    X = FastCountVectorizer(min_df=5, max_df=0.5).fit_transform(texts)
+    told, untold = (Counting(Corpus(X, np.array(y))) for _ in range(2))
+    SpectralSLDA(5, random_state=0).fit_documents(told)
+    SpectralSLDA(random_state=0).fit_documents(untold)
+    assert told.some == 0
+    assert told.all == untold.all
+    assert 15 <= told.all <= 25
+    assert 30 <= untold.some <= 60

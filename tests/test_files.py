@@ -914,5 +914,13 @@ def test_there_are_golden_files():
     assert len(list(GOLDEN.glob("*.json"))) >= 6
 
 
+def test_a_file_of_another_kind_is_refused(tmp_path):
+    path = tmp_path / "m.tprism"
+    save(fit("SpectralSLDA"), path)
+    assert isinstance(load(path, TopicPipeline), TopicPipeline)
+    with pytest.raises(FileError, match=r"m.tprism holds a TopicPipeline, but a Sketch was"):
+        load(path, Sketch)
+
+
 if __name__ == "__main__":
     write_golden()

@@ -260,6 +260,28 @@ def test_typing_a_document_shows_topics_response_and_colours(visit, made):
     assert page.locator("#prediction strong").count() == 1
 
 
+def test_the_box_says_when_it_knows_nothing(visit, tmp_path):
+    common = reviews()
+    common.info |= {"too_common": ["everywhere", 3]}
+    write_page(summarise(common, response="stars"), tmp_path / "page.html")
+    page = visit(path=tmp_path / "page.html")
+    page.locator("#document").fill("zzyzx Everywhere qwerty unheard")
+    page.wait_for_selector("#prediction strong")
+    said = page.locator("#answer").inner_text()
+    assert "No word of it is known to the model: this is what is expected of any document." in said
+    assert "4 words read, 1 of them too common to count, 3 of them unknown to the model." in said
+    assert page.locator("#answer table").count() == 0
+    titles = [w.get_attribute("title") for w in page.locator("#read .unknown").all()]
+    assert titles == ["not known to the model", "too common to count", *titles[:1] * 2]
+    shown = page.locator("#prediction strong").inner_text()
+    assert shown == f"{common.predict([''])[0]:.2f}"
+    page.locator("#document").fill("everywhere a dirty carpet")
+    page.wait_for_selector("#answer table")
+    said = page.locator("#answer").inner_text()
+    assert "3 words read, 1 of them too common to count." in said
+    assert "No word" not in said
+
+
 def test_the_page_colours_a_document_as_python_does(visit, made):
     page = visit()
     what = fitted(made)
@@ -414,6 +436,33 @@ def test_a_phone_does_not_scroll_sideways(visit, name):
     small = page.evaluate("""() => [...document.querySelectorAll("p, td, th, text, dd, li")].filter(
         (e) => e.checkVisibility() && parseFloat(getComputedStyle(e).fontSize) < 12).length""")
     assert small == 0
+    cut = (
+        "[...document.querySelectorAll('pre')].filter((e) => e.scrollWidth > e.clientWidth).length"
+    )
+    assert page.evaluate(cut) == 0
+
+
+def test_a_thumb_finds_slider_and_buttons(visit):
+    page = visit(width=360, height=740)
+    page.locator("#document").fill("friendly staff")
+    page.wait_for_selector("#prediction strong")
+    for target in page.locator(".choice label, #weight, .picker button").all():
+        assert target.bounding_box()["height"] >= 44
+
+
+@pytest.mark.parametrize("width", [360, 1200])
+def test_a_short_interval_shows_beside_its_dot(visit, tmp_path, width):
+    sure = reviews()
+    sure["topics"].coef_std_[:] = 1e-4
+    write_page(summarise(sure, response="stars"), tmp_path / "page.html")
+    page = visit(path=tmp_path / "page.html", width=width)
+    for strip in page.locator(".strip").all():
+        dot = strip.locator("circle").bounding_box()
+        ends = [end.bounding_box() for end in strip.locator(".interval.end").all()]
+        assert len(ends) == 2
+        for end in ends:
+            assert end["y"] < dot["y"] - 1
+            assert end["y"] + end["height"] > dot["y"] + dot["height"] + 1
 
 
 def test_words_can_be_coloured_by_effect(visit):

@@ -1,6 +1,7 @@
 """Pictures and tables say what the model says, also of words that mean mischief."""
 
 import pickle
+import re
 import subprocess
 import sys
 from dataclasses import replace
@@ -21,7 +22,7 @@ from small_texts import small_texts
 import topicprism
 from topicprism import GibbsSLDA, HybridSLDA, MedLDAClassifier, SpectralLDA, SpectralSLDA
 from topicprism.datasets import make_reviews
-from topicprism.effects import effects, percent
+from topicprism.effects import effects, percent, shares
 from topicprism.plots import (
     plot_effects,
     plot_selection,
@@ -120,6 +121,7 @@ def test_numbers_are_as_fine_as_they_differ(topics):
     assert said([100.0, 5000.0, 90000.0], 1234.567) == "1235"
     assert said([0.0, 0.0, 0.0], 0.0) == "0.000000000000"
     assert said([1e9, 2e9, 5e9], 1.5e9) == "1.5e+09"
+    assert said([0.0, 1.0, 5.0], -0.0001) == "0.00"
     assert percent(0.123) == "12%"
     assert percent(0.001) == "<1%"
 
@@ -134,7 +136,8 @@ def test_effects_are_drawn_in_order_with_their_words(pipeline):
     assert_allclose(dots[:, 0], np.sort(pipeline.model.eta))
     labels = [tick.get_text() for tick in ax.get_yticklabels()]
     expected = top_words(pipeline.model, pipeline.words, 6)
-    assert labels == [", ".join(expected[i]) for i in np.argsort(pipeline.model.eta)]
+    order = np.argsort(pipeline.model.eta)
+    assert labels == [f"{', '.join(expected[i])}  {i + 1}" for i in order]
     average = next(line for line in ax.lines if len(set(line.get_xdata())) == 1)
     assert_allclose(average.get_xdata()[0], STARS.mean())
 
@@ -179,8 +182,9 @@ def test_words_are_shown_whatever_they_are(draw, topics):
 def test_long_words_are_cut_and_long_lists_end_early(topics):
     ax = plot_effects(topics, ["long" * 20 + str(i) for i in range(18)], n_words=9)
     drawn(ax.figure)
-    assert {len(tick.get_text()) for tick in ax.get_yticklabels()} <= {24, 50}
-    assert all(tick.get_text().endswith("longlon…") for tick in ax.get_yticklabels())
+    labels = [tick.get_text().rsplit("  ", 1)[0] for tick in ax.get_yticklabels()]
+    assert {len(label) for label in labels} <= {24, 50}
+    assert all(label.endswith("longlon…") for label in labels)
 
 
 def test_a_dollar_is_a_dollar(topics):
@@ -254,7 +258,39 @@ def test_topics_without_a_response_are_drawn_by_share():
     fitted = topicprism.fit(TEXTS, estimator=SpectralLDA, n_topics=3, max_df=1.0)
     figure = drawn(plot_topics(fitted))
     titles = [ax.get_title(loc="left") for ax in figure.axes]
-    assert titles == [f"({percent(s)} of words)" for s in effects(fitted.topics).share]
+    share = effects(fitted.topics).share
+    assert titles == [f"{i + 1}:  ({percent(share[i])} of the prior)" for i in np.argsort(-share)]
+
+
+def test_shares_are_those_a_pipeline_has_measured(pipeline):
+    """One share of a topic, wherever it is shown; that of the prior is called so."""
+    made = pickle.loads(pickle.dumps(pipeline))
+    made.info_["shares"] = [0.17, 0.29, 0.54]
+    page = Page(made._repr_html_())
+    assert page.cells[2::4] == ["17%", "29%", "54%"]
+    assert "share of words" in made._repr_html_()
+    titles = [ax.get_title(loc="left") for ax in plot_topics(made).axes]
+    assert [title.split("(")[1] for title in titles] == [f"{n}% of words)" for n in (17, 29, 54)]
+    beside = [text.get_text() for text in plot_effects(made).texts]
+    assert {"of words", "17%", "29%", "54%"} <= set(beside)
+    assert "share of the prior" in made.topics._repr_html_()
+    assert "of the prior" in [text.get_text() for text in plot_effects(made.topics).texts]
+
+
+@pytest.mark.parametrize("odd", [[0.5, 0.5], ["a", "b", "c"], [2.0, 0.0, -1.0], "abc", None])
+def test_shares_that_are_none_are_not_shown(pipeline, odd):
+    share, of = shares(pipeline.model, {"shares": odd})
+    assert of == "of the prior"
+    assert_allclose(share, pipeline.model.alpha / pipeline.model.alpha.sum())
+
+
+def test_topics_have_the_number_that_they_have_on_the_page(pipeline):
+    page = Page(pipeline._repr_html_())
+    by_number = dict(zip(page.cells[0::4], page.cells[3::4], strict=True))
+    said = top_words(pipeline.model, pipeline.words, 10)
+    assert by_number == {str(i + 1): ", ".join(said[i]) for i in range(3)}
+    titles = [ax.get_title(loc="left") for ax in plot_topics(pipeline).axes]
+    assert [title.split(":")[0] for title in titles] == ["1", "2", "3"]
 
 
 @pytest.mark.parametrize(
@@ -340,10 +376,21 @@ def test_a_model_shows_its_topics(pipeline):
     model = pipeline.model
     page = Page(model._repr_html_())
     assert set(page.tags) <= HARMLESS
-    assert [float(cell) for cell in page.cells[1::4]] == pytest.approx(model.eta, abs=0.01)
+    assert [float(cell) for cell in page.cells[1::3]] == pytest.approx(model.eta, abs=0.01)
     assert "Model: 3 topics over 18 words" in model._repr_html_()
     no_response = Page(replace(model, eta=np.zeros(3))._repr_html_())
-    assert len(no_response.cells) == 9
+    assert len(no_response.cells) == 6
+    assert "The words are known to the pipeline only." in model._repr_html_()
+
+
+def test_an_estimator_without_words_makes_none_up(pipeline, topics):
+    html = topics._repr_html_()
+    assert len(Page(html).cells) == 9
+    assert "The words are known to the pipeline only." in html
+    assert not re.search(r"word \d", html)
+    assert "known to the pipeline" not in pipeline._repr_html_()
+    topics.feature_names_in_ = pipeline.words
+    assert len(Page(topics._repr_html_()).cells) == 12
 
 
 def test_hostile_words_are_shown_as_text(topics):

@@ -17,6 +17,7 @@ from malformed import MALFORMED
 
 from topicprism import tables
 from topicprism.tables import Options, TableError, formats, open_table, rows_to, streams, usable
+from topicprism.tables.columns import quoted, remedy
 
 ROWS = [
     ("a clean room, and quiet", 5.0),
@@ -170,7 +171,7 @@ def test_what_cannot_be_guessed_is_asked_for_with_the_columns_listed(tmp_path):
     (tmp_path / "a.csv").write_text("id,review,stars\n1,a b c d,5\n")
     table = load(tmp_path, "a.csv")
     with pytest.raises(
-        TableError, match=r"2 columns look like numbers.*--target, one of 'id', 're"
+        TableError, match=r"2 columns look like numbers.*--target, one of 'id', 'stars'$"
     ):
         table.choose(None, None)
     assert table.choose(None, "stars") == ("review", "stars")
@@ -435,3 +436,30 @@ def test_the_name_tells_what_to_write():
         tables.output_format(None, "parquet")
     assert tables.output_format(None, None) == "csv"
     assert tables.output_format(Path("p.xls"), "tsv") == "tsv"
+
+
+@pytest.mark.parametrize(
+    ("value", "what"),
+    [
+        ("4,5", "a decimal comma"),
+        (" -1.234,56 ", "a decimal comma"),
+        ("4,5 %", "a decimal comma"),
+        ("1,234", "a comma: remove it first between thousands"),
+        ("12,345,678.9", "a comma: remove it first between thousands"),
+        ("45%", "a percent sign"),
+        ("-4.5 %", "a percent sign"),
+    ],
+)
+def test_numbers_written_otherwise_get_a_remedy(value, what):
+    assert remedy(value).startswith(what)
+
+
+@pytest.mark.parametrize("value", ["four, or 5", "%", ",", "", "room 4,5", "1,2,3", None, 4.5, "4"])
+def test_what_is_no_number_gets_none(value):
+    assert remedy(value) == ""
+
+
+def test_long_values_are_quoted_to_the_end():
+    assert quoted("short") == "'short'"
+    assert quoted("x" * 99) == f"'{'x' * 37}...'"
+    assert quoted(4.5) == "4.5"

@@ -368,3 +368,16 @@ def test_reviews_are_counted_as_scikit_learn_counts_them():
     assert ours.vocabulary_ == theirs.vocabulary_
     sample = slice(None, None, 10)
     assert (X[sample] != theirs.transform(column.to_pylist()[sample])).nnz == 0
+
+
+def test_terms_too_common_to_count_are_known():
+    texts = ["big room", "big bed", "big room half\ud83d", "Big view", "room"]
+    counts = FastCountVectorizer(max_df=2).fit(texts)
+    assert counts.too_common() == ["big", "room"]
+    assert counts.too_common(1) == ["big"]
+    assert not set(counts.vocabulary_) & {"big", "room"}
+    assert FastCountVectorizer(max_df=0.6).fit(texts).too_common() == ["big"]
+    assert FastCountVectorizer().fit(texts).too_common() == []
+    batches = FastCountVectorizer(max_df=2).partial_fit(texts[:2]).partial_fit(texts[2:])
+    assert batches.too_common() == ["big", "room"]
+    assert FastCountVectorizer(vocabulary=["room"]).fit(texts).too_common() == []

@@ -65,7 +65,10 @@ def test_fit_learns_what_the_texts_were_made_of(pipeline):
 @pytest.mark.filterwarnings("ignore::topicprism.ShortDocumentsWarning")
 def test_the_defaults_leave_out_what_says_little():
     texts = [t + " the hotel" + (" umbrella" if i < 4 else "") for i, t in enumerate(TEXTS)]
-    words = topicprism.fit(texts, STARS, n_topics=3, alpha0=1.0).words
+    fitted = topicprism.fit(texts, STARS, n_topics=3, alpha0=1.0)
+    words = fitted.words
+    assert fitted.info["too_common"][0] == "hotel"
+    assert not set(fitted.info["too_common"]) & {*words, "umbrella"}
     assert "the" not in words  # English
     assert "hotel" not in words  # in all documents
     assert "umbrella" not in words  # in four
@@ -441,6 +444,19 @@ def test_set_output_gives_frames(ordinary):
     frame = made.set_output(transform="polars").transform(NEW)
     assert isinstance(frame, pl.DataFrame)
     assert isinstance(made.set_output(transform="default").transform(NEW), np.ndarray)
+
+
+@pytest.mark.parametrize("estimator", [SpectralSLDA, GibbsSLDA])
+def test_predictions_stay_arrays_whatever_transform_gives(estimator):
+    short = {"burn_in": 2, "n_kept": 2} if estimator is GibbsSLDA else {}
+    made = topicprism.fit(TEXTS, STARS, estimator=estimator, n_topics=3, max_df=1.0, **short)
+    plain = made.predict(NEW), *made.predict(NEW, return_std=True)
+    made.set_output(transform="pandas")
+    for ours, before in zip((made.predict(NEW), *made.predict(NEW, return_std=True)), plain,
+                            strict=True):  # fmt: skip
+        assert type(ours) is np.ndarray
+        assert_array_equal(ours, before)
+    assert isinstance(made.score(NEW, [1.0, 2.0, 3.0]), float)
 
 
 @pytest.mark.parametrize("whole", [True, False])

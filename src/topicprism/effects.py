@@ -13,6 +13,7 @@ from topicprism.words import Words, vocabulary
 
 NORMAL = 1.959964  # standard errors on either side that hold 95 %
 FEWEST_DRAWS = 20  # for an interval
+WORDS, PRIOR = "of words", "of the prior"  # what a share is a share of
 
 
 @dataclass(frozen=True)
@@ -25,20 +26,16 @@ class Effects:
     interval: tuple[Topic, Topic] | None  # of 95 %, if known
     response: str  # what the coefficients are of
     average: float  # response of the training documents, or of a corpus as the model sees it
+    share: Topic  # how much each topic is
+    share_of: str  # and of what
     left: tuple[float, float] | None = None  # range of responses, if a coefficient left it
-
-    @property
-    def share(self) -> Topic:
-        """How much of a corpus each topic is."""
-        share: Topic = self.model.alpha / self.model.alpha.sum()
-        return share
 
     def said(self, value: float) -> str:
         """A coefficient or a difference of some, to a hundredth of their range or finer."""
         assert self.coef is not None
         span = max(self.coef.max() - self.coef.min(), 1e-3 * np.abs(self.coef).max(), 1e-100)
         digits = int(np.clip(2 - np.floor(np.log10(span)), 0, 12))
-        return f"{value:.{digits}f}" if span < 1e6 else f"{value:.3g}"
+        return f"{value:z.{digits}f}" if span < 1e6 else f"{value:.3g}"
 
     @property
     def order(self) -> Ints:
@@ -49,7 +46,8 @@ class Effects:
 def effects(topics: Any, words: Any = None, label: Any = None, info: Any = None) -> Effects:
     """Of a fitted estimator; ``label`` is the class to look at, when there are several.
 
-    ``info`` is a pipeline's, which knows the mean response of the training documents.
+    ``info`` is a pipeline's, which knows the mean response of the training documents, and how
+    large topics are in some.
     """
     names = getattr(topics, "feature_names_in_", None) if words is None else words
     model: Model = topics.model_
@@ -65,7 +63,23 @@ def effects(topics: Any, words: Any = None, label: Any = None, info: Any = None)
             coef, draws = -coef, None if draws is None else -draws
     interval = None if coef is None else _interval(coef, getattr(topics, "coef_std_", None), draws)
     average, named = _average(model, coef, info), vocabulary(names, model.n_words)
-    return Effects(model, named, coef, interval, response, average, range_left(coef, info))
+    share, of = shares(model, info)
+    left = range_left(coef, info)
+    return Effects(model, named, coef, interval, response, average, share, of, left)
+
+
+def shares(model: Model, info: Any) -> tuple[Topic, str]:
+    """How much each topic is, and of what: of words as ``info`` has it, else of the prior."""
+    match info:
+        case {"shares": [*known]} if _shares_of(known, model.n_topics):
+            return np.array(known, float), WORDS
+    share: Topic = model.alpha / model.alpha.sum()
+    return share, PRIOR
+
+
+def _shares_of(known: list[Any], n_topics: int) -> bool:
+    """A file may have been written by anyone."""
+    return len(known) == n_topics and all(type(x) is float and 0 <= x <= 1 for x in known)
 
 
 def _average(model: Model, coef: Any, info: Any) -> float:

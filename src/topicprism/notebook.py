@@ -1,5 +1,7 @@
 """A fitted estimator as a table, for a notebook: one row per topic, no script, no network.
 
+Topics are numbered from 1, as on the page and in the terminal.
+
 Colours come from the page it is shown on, so that it can be read by day and by night.
 """
 
@@ -17,6 +19,8 @@ LINE = "border-bottom:1px solid rgba(128,128,128,.3)"
 TABLE = "border-collapse:collapse;color:inherit;background:transparent;font-size:.95em"
 AT = "position:absolute"
 LEFT = "text-align:left"
+WORDS = LEFT + ";overflow-wrap:anywhere"
+NAMELESS = '<p style="margin:.3em 0;opacity:.7">The words are known to the pipeline only.</p>'
 RIGHT = "text-align:right;white-space:nowrap;font-variant-numeric:tabular-nums"
 
 
@@ -25,10 +29,11 @@ def topics_html(
 ) -> str:
     """Topics with their effect, share and words; topics by effect, or by share without one."""
     shown = effects(topics, words, info=info)
-    said = top_words(shown.model, shown.words, n_words)
+    named = words is not None or hasattr(topics, "feature_names_in_")
+    said = top_words(shown.model, shown.words, n_words) if named else []
     several = len(getattr(topics, "classes_", ())) > 2
     first = [] if shown.coef is None else [_heading(shown, several)]
-    heads = [("", RIGHT), *first, ("share", RIGHT), ("words", LEFT)]
+    heads = [("#", RIGHT), *first, (f"share {shown.share_of}", RIGHT)] + [("words", LEFT)] * named
     head = "".join(
         f'<th scope="col" style="{s};{LINE};padding:.3em .7em">{h}</th>' for h, s in heads
     )
@@ -40,16 +45,16 @@ def topics_html(
         else:
             effect = [] if shown.coef is None else [_cell(_effect(shown, int(i)), RIGHT)]
         cells = [
-            _cell(str(i), RIGHT + ";opacity:.6"),
+            _cell(str(i + 1), RIGHT + ";opacity:.6"),
             *effect,
             _cell(escape(percent(shown.share[i])), RIGHT),
-            _cell(", ".join(map(_text, said[i])), LEFT + ";overflow-wrap:anywhere"),
+            *([_cell(", ".join(map(_text, said[i])), WORDS)] if named else []),
         ]
         rows.append(f"<tr>{''.join(cells)}</tr>")
     return (
         f'<div><p style="margin:.3em 0"><b>{_text(title or _title(topics))}</b></p>'
         f'<table style="{TABLE}"><thead><tr>{head}</tr></thead><tbody>{"".join(rows)}</tbody>'
-        "</table></div>"
+        f"</table>{'' if named else NAMELESS}</div>"
     )
 
 

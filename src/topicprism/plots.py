@@ -1,7 +1,8 @@
 """Pictures of what was learnt, by matplotlib (``pip install 'topicprism[plot]'``).
 
 Each function takes a fitted pipeline, or a fitted estimator and its words, and returns what
-it drew on; the caller saves or shows it.
+it drew on; the caller saves or shows it.  Topics are numbered from 1, as on the page and in
+the terminal.
 """
 
 from __future__ import annotations
@@ -76,7 +77,7 @@ def plot_effects(
         ax.axvspan(*shown.left, color=GREY, alpha=0.12, lw=0, zorder=-1, label="as observed")
         ax.legend(frameon=False, loc="lower right", fontsize="small")
     said = top_words(shown.model, shown.words, n_words, by, weight)
-    ax.set_yticks(y, [_listed(said[i]) for i in order])
+    ax.set_yticks(y, [f"{_listed(said[i])}  {i + 1}" for i in order])
     ax.set(xlabel=_plain(shown.response) + " of a document that is all of one topic")
     ax.set_ylim(-0.7, k - 0.3)
     _shares(ax, shown, order)
@@ -306,21 +307,21 @@ def _mark(ax: Any, n_topics: int, why: str) -> Any:
 
 
 def _shares(ax: Any, shown: Effects, order: Ints) -> None:
-    """How much of a corpus each topic is, on the right."""
+    """How much each topic is, on the right."""
     for y, i in enumerate(order):
         ax.annotate(
             percent(shown.share[i]), (1, y), (4, 0), xycoords=("axes fraction", "data"),
             textcoords="offset points", va="center", color=GREY, fontsize="small",
         )  # fmt: skip
     ax.annotate(
-        "share", (1, 1), (4, 3), xycoords="axes fraction", textcoords="offset points",
+        shown.share_of, (1, 1), (4, 3), xycoords="axes fraction", textcoords="offset points",
         va="bottom", color=GREY, fontsize="small",
     )  # fmt: skip
 
 
 def _caption(shown: Effects, i: int) -> str:
     effect = "" if shown.coef is None else f"{shown.said(shown.coef[i])}  "
-    return f"{effect}({percent(shown.share[i])} of words)"
+    return f"{i + 1}:  {effect}({percent(shown.share[i])} {shown.share_of})"
 
 
 def _colour(shown: Effects, i: int) -> str:

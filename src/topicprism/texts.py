@@ -14,15 +14,17 @@ import warnings
 from collections.abc import Collection
 from inspect import signature
 from os import PathLike
-from typing import Any, Self, cast
+from typing import TYPE_CHECKING, Any, Literal, Self, cast, overload
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.pipeline import Pipeline
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from topicprism import plots
+from topicprism._typing import Doc
 from topicprism.estimators import SpectralSLDA
 from topicprism.estimators.base import Topics
 from topicprism.inputs import MissingValuesWarning, as_documents, as_list, n_of, present
@@ -79,6 +81,7 @@ class TopicPipeline(Pipeline):
 
     @property
     def topics(self) -> Any:
+        """Of any type: what it knows depends on the estimator, and coefficients are not all."""
         return self.steps[-1][1]
 
     @property
@@ -101,6 +104,8 @@ class TopicPipeline(Pipeline):
             _warn_of_unspaced(docs)
         super().fit(docs, y, **params)
         self.info_ = facts_about(self.topics, n_of(docs), y)
+        if isinstance(self.steps[0][1], FastCountVectorizer):
+            self.info_["too_common"] = self.steps[0][1].too_common()
         self.info_["fingerprint"] = Fingerprint().update(docs, y).hexdigest()
         self.info_["seconds"] = round(time.perf_counter() - start, 3)
         return self
@@ -114,6 +119,17 @@ class TopicPipeline(Pipeline):
         """Fit, then the topic proportions of the same texts."""
         docs = as_documents(X)
         return _indexed_like(X, self.fit(docs, y, **params).transform(docs))
+
+    if TYPE_CHECKING:  # scikit-learn's own, which has no types
+
+        @overload
+        def predict(self, X: Any, *, return_std: Literal[False] = False) -> NDArray[Any]: ...
+        @overload
+        def predict(self, X: Any, *, return_std: Literal[True]) -> tuple[Doc, Doc]: ...
+        @overload
+        def predict(self, X: Any, *, return_std: bool) -> NDArray[Any] | tuple[Doc, Doc]: ...
+        def predict(self, X: Any, **options: Any) -> Any: ...
+        def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float: ...
 
     def plot_effects(self, **options: Any) -> Any:
         """:func:`topicprism.plots.plot_effects` of it."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import re
 from collections.abc import Iterable
+from difflib import get_close_matches
 from functools import partial
 from typing import Any, NoReturn
 
@@ -73,6 +74,24 @@ class Parser(argparse.ArgumentParser):
         options["formatter_class"] = partial(argparse.RawDescriptionHelpFormatter, width=80)
         options["allow_abbrev"] = False
         super().__init__(*args, **options)
+        self.commands: dict[Any, Parser] = {}
+
+    def parse_args(self, args: Any = None, namespace: Any = None) -> Any:
+        """What is left over is a mistake of the command, which may know a similar option."""
+        known, rest = self.parse_known_args(args, namespace)
+        if rest:
+            command: Parser = self.commands.get(getattr(known, "command", None), self)
+            command.error(f"unrecognized arguments: {' '.join(rest)}{command.similar(rest)}")
+        return known
+
+    def similar(self, typed: list[str]) -> str:
+        """The option that one of these words most looks like."""
+        options = [o for o in self._option_string_actions if o.startswith("--")]
+        for word in (word.split("=")[0] for word in typed if word.startswith("--")):
+            near = get_close_matches(word, options, 1)
+            if near:
+                return f" (perhaps {near[0]})"
+        return ""
 
     def error(self, message: str) -> NoReturn:
         raise UsageError(f"{message}; see {self.prog} --help")
@@ -93,6 +112,7 @@ def parser() -> Parser:
         added = add(sub)
         added.epilog = _shown(EXAMPLES[added.prog.split()[-1]])
         says = added.add_argument_group("messages")
+        top.commands[added.prog.split()[-1]] = added
         says.add_argument("-q", "--quiet", action="store_true", help="errors only")
     return top
 

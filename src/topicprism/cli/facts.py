@@ -5,7 +5,7 @@ from __future__ import annotations
 from numbers import Real
 from typing import Any
 
-from topicprism.effects import range_left
+from topicprism.effects import range_left, shares
 from topicprism.texts import TopicPipeline
 from topicprism.words import top_words
 
@@ -15,17 +15,18 @@ NAMES = {"n_topics": "topics", "alpha0": "alpha0", "noise_variance": "sigma"}
 def topics_of(pipeline: TopicPipeline, n_words: int, by: str = "relevance") -> list[dict[str, Any]]:
     """Each topic in the order of the model, which is that of the coefficients.
 
-    Its share is that of the words held out, or as the prior has it if none were.
+    Its share is that of the words held out, or of the prior if none were.
     """
     model = pipeline.model
     stds = getattr(pipeline.topics, "coef_std_", None)
-    share = pipeline.info.get("shares", model.alpha / model.alpha.sum())
+    share, of = shares(model, pipeline.info)
     return [
         {
             "number": i + 1,
             "coefficient": float(model.eta[i]),
             "std": None if stds is None else float(stds[i]),
             "share": float(share[i]),
+            "share_of": of,
             "words": words,
         }
         for i, words in enumerate(top_words(model, pipeline.words, n_words, by))
@@ -52,7 +53,7 @@ def fit_facts(pipeline: TopicPipeline) -> dict[str, Any]:
     """A fitted pipeline, its choices and topics; ``info`` has the rest."""
     info = pipeline.info
     known = ("files", "text", "target", "n_rows", "n_documents", "n_held_out", "n_left_out")
-    also = ("n_words", "response", "scores", "n_baseline", "seconds")
+    also = ("n_words", "too_common", "response", "scores", "n_baseline", "seconds")
     whence = ("created", "version", "fingerprint")
     return (
         {name: info.get(name) for name in (*known, *also, *whence)}

@@ -30,6 +30,7 @@ TOO_SHORT = f"with fewer than {MIN_WORDS} known words"
 
 def fit(session: Session) -> None:
     args, start = session.args, time.perf_counter()
+    _refuse_models(args.files)
     named = args.output or _model_name(args.files[0])
     model = output_path(named, args.files, MODEL)
     page = output_path(args.report, args.files) if args.report else None
@@ -50,6 +51,15 @@ def fit(session: Session) -> None:
     session.show(facts, [*fit_lines(facts), "", *_next_steps(session, model)])
 
 
+def _refuse_models(files: list[str]) -> None:
+    for name in files:
+        if Path(name).suffix == MODEL:
+            raise TableError(
+                f"{name} is the name of a model, but tables to learn from were expected; give "
+                "these, or look at the model with topicprism topics"
+            )
+
+
 def learnt(session: Session) -> tuple[TopicPipeline, Counted | None]:
     """A pipeline from tables and the counts it was learnt from, or from a sketch."""
     args = session.args
@@ -67,6 +77,7 @@ def learnt(session: Session) -> tuple[TopicPipeline, Counted | None]:
         "files": [Path(reader.source.name).name for reader in table.readers],
         "text": text,
         "target": target,
+        "too_common": reading.vectorizer.too_common(),
     }
     return assemble(reading.vectorizer, topics, info), counted
 

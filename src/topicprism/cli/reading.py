@@ -161,8 +161,9 @@ def _check(seen: Seen, name: str, columns: tuple[str, str]) -> None:
         )
     if seen.low == seen.high:
         raise TableError(
-            f"{name}: {target!r} is {seen.low:g} in all {seen.n_documents} documents, but it must "
-            "vary to be explained; name another column with --target"
+            f"{name}: {target!r} is {seen.low:g} in all {seen.n_documents} documents"
+            + (f" that are not left out ({reasons})" if reasons else "")
+            + ", but it must vary to be explained; name another column with --target"
         )
 
 

@@ -8,9 +8,12 @@ from textwrap import wrap
 from typing import Any
 
 from topicprism.cli.learning import OURS
+from topicprism.effects import PRIOR, WORDS, percent
 
 WIDTH = 80
 BAR = 40
+NAMED, LONGEST_WORD = 5, 30  # words too common to count
+SHARES = {WORDS: "share", PRIOR: "prior"}  # heading of a column of shares
 
 
 def fit_lines(facts: dict[str, Any]) -> Iterator[str]:
@@ -21,6 +24,8 @@ def fit_lines(facts: dict[str, Any]) -> Iterator[str]:
     yield ""
     yield from topic_table(facts["topics"], facts["target"] or "response", lines=1)
     yield from beyond(facts["range_left"])
+    if facts["n_held_out"] is None:
+        yield "  a sketch has no documents: standard errors and ranges are not known"
     yield ""
     yield from scores(facts)
 
@@ -32,7 +37,11 @@ def documents(facts: dict[str, Any]) -> Iterator[str]:
     if out:
         said = ", ".join(f"{n:,} {why}" for why, n in out.items())
         yield from paragraph("left out", f"{sum(out.values()):,}: {said}")
-    yield from paragraph("words", f"{facts['n_words']:,}")
+    common = facts["too_common"] or []
+    named = ", ".join(word[:LONGEST_WORD] for word in common[:NAMED])
+    more = f" and {len(common) - NAMED} more" if len(common) > NAMED else ""
+    too = f"; too common to count: {named}{more}" if common else ""
+    yield from paragraph("words", f"{facts['n_words']:,}{too}")
 
 
 def chosen(choices: dict[str, dict[str, Any]]) -> Iterator[str]:
@@ -48,17 +57,19 @@ def paragraph(name: str, text: str, indent: int = 11) -> Iterator[str]:
 
 
 def topic_table(topics: list[dict[str, Any]], response: str, lines: int | None) -> Iterator[str]:
-    """A line for each topic, or as many as its words take."""
+    """A line for each topic, or as many as its words take; numbers are those of the page."""
     places = _places(topics)
-    effects = aligned([response[:9], *(f"{t['coefficient']:.{places}f}" for t in topics)], 9)
+    effects = aligned([response[:9], *(f"{t['coefficient']:z.{places}f}" for t in topics)], 9)
     errors = [""] * len(effects)
     if topics[0]["std"] is not None:
         told = aligned(["+-", *(f"{t['std']:.{places}f}" for t in topics)], 6)
         errors = [f" {text}" for text in told]
-    yield f"{effects[0]}{errors[0]}  share  words"
-    for topic, effect, error in zip(topics, effects[1:], errors[1:], strict=True):
-        share = f"{topic['share']:.0%}" if topic["share"] >= 0.005 else "<1%"
-        start = f"{effect}{error}  {share:>5}  "
+    numbers = aligned(["#", *(str(t["number"]) for t in topics)], 2)
+    yield f"{numbers[0]} {effects[0]}{errors[0]}  {SHARES[topics[0]['share_of']]}  words"
+    for topic, number, effect, error in zip(
+        topics, numbers[1:], effects[1:], errors[1:], strict=True
+    ):
+        start = f"{number} {effect}{error}  {percent(topic['share']):>5}  "
         rows = wrap(" ".join(topic["words"]), WIDTH - len(start))
         for i, row in enumerate(rows[:lines]):
             yield (start if i == 0 else " " * len(start)) + row
@@ -102,7 +113,7 @@ def scores(facts: dict[str, Any]) -> Iterator[str]:
     yield f"predictive R2 on the {facts['n_held_out']:,} documents held out (1 is perfect)"
     for name, value in facts["scores"].items():
         bar = "#" * round(BAR * min(max(value, 0.0), 1.0))
-        told = f"{value:.3f}" if value > -100 else f"{value:.0e}"
+        told = f"{value:z.3f}" if value > -100 else f"{value:.0e}"
         yield f"  {name:16} {told:>7}  {bar}".rstrip()
     if facts["n_baseline"] < facts["n_documents"]:
         yield f"  (ridge learnt from {facts['n_baseline']:,} documents, to keep memory small)"

@@ -70,21 +70,22 @@ def predict(session: Session) -> None:
     table.check(text, *args.keep)
     kept = _kept(session, table, kind)
     agreement = Agreement()
-    n = empty = 0
+    n = empty = unknown = 0
     session.progress.stage("predicting")
     with rows_to(path, kind, results | kept, session.out) as write:
         for chunk in table.chunks(text, *args.keep, *scored):
-            values, predicted = _predicted(session, pipeline, chunk, several)
+            values, predicted, strange = _predicted(session, pipeline, chunk, several)
             if kind != "parquet":
                 values = [[rounded(v) for v in column] for column in values]
             write([*values, *_copied(chunk, kept, kind)])
             if scored:
                 agreement.add(chunk.values[-1], predicted)
             n, empty = n + len(chunk), empty + sum(p is None for p in predicted)
+            unknown += strange
             where = f"in {path}{PART}" if path else "written"
             session.kept[:] = [f"the first {n:,} rows are {where}"]
             session.progress.at(chunk.done, f"{n:,} rows")
-    _conclude(session, n, empty, agreement, target)
+    _conclude(session, (n, empty, unknown), agreement, target)
 
 
 def _text_column(session: Session, pipeline: TopicPipeline, table: Table) -> str:
@@ -128,12 +129,12 @@ def _copied(chunk: Chunk, kept: dict[str, type], kind: str) -> Iterator[list[Any
 
 def _predicted(
     session: Session, pipeline: TopicPipeline, chunk: Chunk, several: bool
-) -> tuple[list[list[Any]], list[float | None]]:
-    """The results of a chunk as columns, and the predictions among them."""
+) -> tuple[list[list[Any]], list[float | None], int]:
+    """The results of a chunk as columns, the predictions among them, texts of no known word."""
     args, n = session.args, len(chunk)
     texts = chunk.values[0]
     good = [i for i, text in enumerate(texts) if isinstance(text, str) and text.strip()]
-    results = _results(session, pipeline, [texts[i] for i in good]) if good else []
+    results, unknown = _results(session, pipeline, [texts[i] for i in good]) if good else ([], 0)
     width = 1 + args.std + args.proportions * pipeline.model.n_topics
     columns: list[list[Any]] = [[None] * n for _ in range(width)]
     for column, values in zip(columns, results, strict=False):
@@ -141,15 +142,16 @@ def _predicted(
             column[i] = value
     rows: list[list[Any]] = [list(range(chunk.first, chunk.first + n))]
     name = [[chunk.source.name] * n] if several else []
-    return [*rows, *name, *columns], columns[0]
+    return [*rows, *name, *columns], columns[0], unknown
 
 
-def _results(session: Session, pipeline: TopicPipeline, texts: list[str]) -> list[Any]:
-    """Predictions, their deviations and proportions, as columns."""
+def _results(session: Session, pipeline: TopicPipeline, texts: list[str]) -> tuple[list[Any], int]:
+    """Predictions, their deviations and proportions, as columns; and texts of no known word."""
     X = pipeline[:-1].transform(texts)
     fitted = pipeline.topics
     told = fitted.predict(X, return_std=True) if session.args.std else (fitted.predict(X),)
-    return [*told, *(fitted.transform(X).T if session.args.proportions else ())]
+    results = [*told, *(fitted.transform(X).T if session.args.proportions else ())]
+    return results, int(np.count_nonzero(X @ pipeline.model.mu.sum(axis=1) == 0))
 
 
 class Agreement:
@@ -174,13 +176,17 @@ class Agreement:
 
 
 def _conclude(
-    session: Session, n: int, empty: int, agreement: Agreement, target: str | None
+    session: Session, rows: tuple[int, int, int], agreement: Agreement, target: str | None
 ) -> None:
-    where = session.args.output or "standard output"
-    session.say(f"{n:,} rows to {where}" + (f", {empty:,} of them without a text" if empty else ""))
+    """How many rows, and how many of them without a text or a word that the model knows."""
+    n, empty, unknown = rows
+    said = [f"{n:,} rows to {session.args.output or 'standard output'}"]
+    said += [f"{empty:,} of them without a text"] if empty else []
+    said += [f"{unknown:,} without a known word, which get what any text would"] if unknown else []
+    session.say(", ".join(said))
     if agreement.pr2 is not None:
         session.say(
-            f"predictive R2 is {agreement.pr2:.3f} on the {agreement.n:,} rows with a number in "
+            f"predictive R2 is {agreement.pr2:z.3f} on the {agreement.n:,} rows with a number in "
             f"{target!r}"
         )
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, cast
+from typing import Any, Literal, cast, overload
 
 import numpy as np
 from joblib import effective_n_jobs
@@ -95,7 +95,14 @@ class Regression(RegressorMixin):
 
     model_: Model
 
-    def predict(self, X: Any, return_std: bool = False) -> Any:
+    @overload
+    def predict(self, X: Any, return_std: Literal[False] = False) -> Doc: ...
+    @overload
+    def predict(self, X: Any, return_std: Literal[True]) -> tuple[Doc, Doc]: ...
+    @overload
+    def predict(self, X: Any, return_std: bool) -> Doc | tuple[Doc, Doc]: ...
+
+    def predict(self, X: Any, return_std: bool = False) -> Doc | tuple[Doc, Doc]:
         """Expected response of each document, ``transform(X) @ coef_``.
 
         Parameters
@@ -112,11 +119,20 @@ class Regression(RegressorMixin):
         """
         check_is_fitted(self)
         if not return_std:
-            return predict(self.model_, self.transform(X))
-        known = posterior(self.model_, self._counts(X), n_threads=effective_n_jobs(self.n_jobs))
+            return self._expected(X)
+        y_hat, variance = self._known(X)
         noise, share = getattr(self, "spread_", (self.model_.sigma**2, 1.0))
-        variance = noise + share * known.variance(self.model_.eta)
-        return predict(self.model_, known.h), np.sqrt(variance)
+        return y_hat, np.sqrt(noise + share * variance)
+
+    def _expected(self, X: Any) -> Doc:
+        """An array, whatever ``transform`` was asked to give."""
+        h = infer(self.model_, self._counts(X), n_threads=effective_n_jobs(self.n_jobs))
+        return predict(self.model_, h)
+
+    def _known(self, X: Any) -> tuple[Doc, Doc]:
+        """E[y | words] and Var[eta . h | words]."""
+        known = posterior(self.model_, self._counts(X), n_threads=effective_n_jobs(self.n_jobs))
+        return predict(self.model_, known.h), known.variance(self.model_.eta)
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """Predictive R^2 of ``predict(X)``; 1 is perfect, 0 is the mean of ``y``."""

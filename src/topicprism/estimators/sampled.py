@@ -12,7 +12,7 @@ from joblib import effective_n_jobs
 from sklearn.linear_model import RidgeCV
 from sklearn.utils.validation import check_is_fitted
 
-from topicprism._typing import Array, Counts, DocTopic
+from topicprism._typing import Array, Counts, Doc, DocTopic
 from topicprism.backends import one_blas_thread
 from topicprism.calibration import Calibrated
 from topicprism.estimators.base import Regression, Topics, generator, varied
@@ -245,19 +245,18 @@ class SampledTopics(CallbackSupport, Topics):
 class SampledRegression(Regression, SampledTopics):
     """Chains whose response is one number per document."""
 
-    def predict(self, X: Any, return_std: bool = False) -> Any:
-        """Expected response of each document; with ``return_std`` its standard deviation, too."""
-        y_hat = self._decide(X)
-        if not return_std:
-            return y_hat
+    def _expected(self, X: Any) -> Doc:
+        return self._decide(X)
+
+    def _known(self, X: Any) -> tuple[Doc, Doc]:
+        """As by the features that the response was on."""
         counts = self._counts(X)
         known = posterior(self.model_, counts, n_threads=effective_n_jobs(self.n_jobs))
         variance = known.variance(self.model_.eta)
         if self.features_ == "assignments":
             m = np.maximum(np.asarray(counts.sum(axis=1), dtype=float).ravel(), 1)
             variance *= ((self.model_.alpha.sum() + m) / m) ** 2
-        noise, share = getattr(self, "spread_", (self.model_.sigma**2, 1.0))
-        return y_hat, np.sqrt(noise + share * variance)
+        return self._decide(X), variance
 
     def _fit(self, X: Any, y: Any, response: str, family: Family, learn_alpha: bool) -> Self:
         check_chain(self)

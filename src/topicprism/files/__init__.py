@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from os import PathLike, fspath
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar, overload
 
 import numpy as np
 from sklearn.pipeline import Pipeline
@@ -35,6 +35,7 @@ from topicprism.texts import assemble
 __all__ = ["FileError", "TextSketch", "load", "save"]
 
 MODEL, SKETCH = ".tprism", ".tpsketch"
+T = TypeVar("T")
 
 
 def save(thing: Any, path: str | PathLike[str]) -> None:
@@ -53,16 +54,29 @@ def save(thing: Any, path: str | PathLike[str]) -> None:
     write(file, to_bytes(thing))
 
 
-def load(path: str | PathLike[str]) -> Any:
+@overload
+def load(path: str | PathLike[str]) -> Any: ...
+@overload
+def load(path: str | PathLike[str], kind: type[T]) -> T: ...
+
+
+def load(path: str | PathLike[str], kind: type[Any] = object) -> Any:
     """What ``save`` wrote: a TopicPipeline, an estimator or a TextSketch, which is a Sketch.
 
-    Anything else gets a :class:`FileError`, and nothing in the file is run.
+    Anything else gets a :class:`FileError`, and nothing in the file is run.  With ``kind``,
+    such as ``TopicPipeline``, so does all that is not one, and type checkers know what comes.
     """
     file = Path(fspath(path))
     try:
-        return from_bytes(read(file))
+        thing = from_bytes(read(file))
     except FileError as error:
         raise FileError(f"{file} cannot be read: {error}") from None
+    if not isinstance(thing, kind):
+        raise FileError(
+            f"{file} holds a {type(thing).__name__}, but a {kind.__name__} was expected; load it "
+            "without a kind, or give another file"
+        )
+    return thing
 
 
 def to_bytes(thing: Any) -> bytes:

@@ -71,7 +71,7 @@ def _topics_help(s: Summary) -> str:
     colour = "" if s.response is None else f" and are coloured by expected {s.response}"
     return (
         "Topics that say similar things are close together; circles are as large as their share "
-        f"of the words{colour}. Choose one to see its words."
+        f"{s.share_of}{colour}. Choose one to see its words."
     )
 
 
@@ -139,6 +139,7 @@ def _map_caption(s: Summary) -> Html:
         ]
         for t in s.topics
     ]
-    heads = ["Topic", "Share", *([] if s.response is None else ["Effect"]), "Across", "Up"]
+    effect = [] if s.response is None else ["Effect"]
+    heads = ["Topic", f"Share {s.share_of}", *effect, "Across", "Up"]
     behind = numbers_behind(table("The map in numbers", heads, rows))
     return tag("figcaption", key, tag("p", says), behind)

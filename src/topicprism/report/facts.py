@@ -29,7 +29,7 @@ class Word:
 class Topic:
     number: int
     name: tuple[str, ...]  # its most relevant words
-    share: float  # of the words of all documents
+    share: float  # of what Summary.share_of says
     effect: float | None  # response expected of a document that is all of this topic
     low: float | None  # ends of its interval of 95 %
     high: float | None
@@ -117,6 +117,7 @@ class Reading:
     lowercase: bool
     stop_words: tuple[str, ...]
     ngram_range: tuple[int, int]
+    too_common: tuple[str, ...] = ()  # most of the terms in too many documents to count
 
 
 @dataclass(frozen=True)
@@ -143,6 +144,7 @@ class Summary:
     n_documents: int | None  # that the model was learnt from
     left_out: tuple[tuple[str, int], ...]  # reason, documents
     topics: tuple[Topic, ...]
+    share_of: str  # what shares of topics are of: words of documents, or the prior
     mapped: float  # share of the differences between topics that the map shows
     expected: float | None  # response of a document of no topic in particular
     left: tuple[float, float] | None  # range of the responses, if an effect lies beyond it

@@ -58,7 +58,7 @@ class Fitted:
 def fitted(pipeline: Any) -> Fitted:
     """Take a pipeline of a vectoriser and one of the estimators apart."""
     vectoriser, topics = _steps(pipeline)
-    model = topics.model_
+    model, info = topics.model_, getattr(pipeline, "info", None) or {}
     words = tuple(str(word) for word in vectoriser.get_feature_names_out())
     if len(words) != model.n_words:
         raise ValueError(
@@ -69,14 +69,14 @@ def fitted(pipeline: Any) -> Fitted:
         words=words,
         model=model,
         vectoriser=vectoriser,
-        reading=_reading(vectoriser),
+        reading=_reading(vectoriser, info.get("too_common")),
         supervised=hasattr(topics, "predict"),
         features=getattr(topics, "features_", "mixture"),
         coef_std=_coef_std(topics),
         spread=_spread(topics),
         selection=getattr(topics, "selection_", None),
         spectrum=getattr(topics, "spectrum_", None),
-        info=getattr(pipeline, "info", None) or {},
+        info=info,
         name=type(topics).__name__,
         n_threads=effective_n_jobs(getattr(topics, "n_jobs", None)),
     )
@@ -104,14 +104,19 @@ def _steps(pipeline: Any) -> tuple[Any, Any]:
     return vectoriser, topics
 
 
-def _reading(vectoriser: Any) -> Reading | None:
+def _reading(vectoriser: Any, common: Any) -> Reading | None:
     if any(getattr(vectoriser, name, value) != value for name, value in ORDINARY.items()):
         return None
     if not hasattr(vectoriser, "ngram_range"):
         return None
     stop = CountVectorizer(stop_words=vectoriser.stop_words).get_stop_words() or ()
     low, high = vectoriser.ngram_range
-    return Reading(bool(vectoriser.lowercase), tuple(sorted(stop)), (int(low), int(high)))
+    too = tuple(filter(_is_text, common)) if isinstance(common, list) else ()
+    return Reading(bool(vectoriser.lowercase), tuple(sorted(stop)), (int(low), int(high)), too)
+
+
+def _is_text(word: Any) -> bool:
+    return isinstance(word, str)
 
 
 def _coef_std(topics: Any) -> Array | None:

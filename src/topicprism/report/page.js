@@ -106,19 +106,24 @@
 
   // ---- the box ----
 
+  const NOTHING = "No word of it is known to the model: this is what is expected of any document.";
+  const tooCommon = new Set(reading ? reading.too_common : []);
   const strength = (p) => 1 + (p >= 0.5) + (p >= 0.8);
 
   function coloured(text, { found, topics }) {
     const parts = [];
     let at = 0;
-    found.forEach(({ start, stop }, t) => {
+    found.forEach(({ start, stop, token }, t) => {
       const best = topics[t].indexOf(Math.max(...topics[t])), p = topics[t][best];
       const word = visible(text.slice(start, stop));
       parts.push(visible(text.slice(at, start)));
       if (p > 0) {
         const look = { class: `w ${classes[best]} c${strength(p)}`, title: `topic ${best + 1}, ${percent(p)}` };
         parts.push(make("span", look, word));
-      } else parts.push(make("span", { class: "unknown", title: "not known to the model" }, word));
+      } else {
+        const why = tooCommon.has(token) ? "too common to count" : "not known to the model";
+        parts.push(make("span", { class: "unknown", title: why }, word));
+      }
       at = stop;
     });
     return [...parts, visible(text.slice(at))];
@@ -143,15 +148,21 @@
       return;
     }
     const result = read(text);
-    const unknown = result.topics.filter((p) => !(Math.max(...p) > 0)).length;
-    const count = unknown === 0 ? "all known to the model" : `${unknown} of them unknown to the model`;
-    const words = `${result.found.length} words read, ${count}.`;
+    const left = result.found.filter((_, t) => !(Math.max(...result.topics[t]) > 0));
+    const common = left.filter(({ token }) => tooCommon.has(token)).length;
+    const unknown = left.length - common;
+    const counts = [`${result.found.length} words read`];
+    if (common) counts.push(`${common} of them too common to count`);
+    if (unknown) counts.push(`${unknown} of them unknown to the model`);
+    if (!left.length) counts.push("all known to the model");
+    const words = make("p", { class: "facts" }, `${counts.join(", ")}.`);
     if (response !== null) {
       const expected = make("strong", {}, fixed(result.y));
       const parts = ["Expected ", bdi(response), " ", expected, ` give or take ${fixed(result.std)}`];
       byId("prediction").replaceChildren(...parts);
     }
-    byId("answer").replaceChildren(make("p", { class: "facts" }, words), mixture(result.h));
+    const nothing = left.length === result.found.length;
+    byId("answer").replaceChildren(nothing ? make("p", {}, NOTHING) : words, nothing ? words : mixture(result.h));
     byId("read").replaceChildren(...coloured(text, result));
   }
 

@@ -12,6 +12,7 @@ from topicprism.report.fitted import Fitted
 ISOLATE, POP = "\u2068", "\u2069"  # what is between does not turn its surroundings around
 REPLACED = "\ufffd"
 MINUS = "\u2212"
+N_COMMON = 12  # words too common to count that are named
 BIDI = [0x061C, 0x200E, 0x200F, *range(0x202A, 0x202F), *range(0x2066, 0x206A)]
 
 
@@ -60,7 +61,7 @@ def sentences(s: Summary) -> tuple[str, ...]:
     whence = f" from {plural(s.n_documents, 'document')}" if s.n_documents else ""
     k, V = plural(len(s.topics), "topic"), plural(len(s.numbers.words), "different word")
     said = [f"{k} {'was' if len(s.topics) == 1 else 'were'} learnt{whence} with {V}."]
-    said.append(_largest(s.topics) if s.response is None else _extremes(s, s.response))
+    said.append(_largest(s) if s.response is None else _extremes(s, s.response))
     if s.fit is not None:
         said.append(_explained(s.fit, str(s.response)))
     if s.scores:
@@ -74,9 +75,9 @@ def named(topic: Topic) -> str:
     return f"topic {topic.number} (\u201c{words}\u201d)"
 
 
-def _largest(topics: tuple[Topic, ...]) -> str:
-    top = max(topics, key=lambda t: t.share)
-    return f"The largest is {named(top)}, with {percent(top.share)} of all words."
+def _largest(s: Summary) -> str:
+    top = max(s.topics, key=lambda t: t.share)
+    return f"The largest is {named(top)}, with {percent(top.share)} {s.share_of}."
 
 
 def _extremes(s: Summary, response: str) -> str:
@@ -99,6 +100,11 @@ def _explained(fit: Fit, response: str) -> str:
     return f"{on} explains {percent(fit.pr2)} of the variance of {response}."
 
 
+def _listed(words: tuple[str, ...]) -> str:
+    more = f" and {len(words) - N_COMMON} more" if len(words) > N_COMMON else ""
+    return ", ".join(visible(word) for word in words[:N_COMMON]) + more
+
+
 def about(what: Fitted) -> tuple[tuple[str, str], ...]:
     """Settings and circumstances, each with its name."""
     model = what.model
@@ -118,6 +124,8 @@ def about(what: Fitted) -> tuple[tuple[str, str], ...]:
             ("Stop words", plural(len(what.reading.stop_words), "word")),
             ("Terms", "single words" if (low, high) == (1, 1) else f"{low} to {high} words"),
         ]
+        if what.reading.too_common:
+            said.append(("Too common to count", _listed(what.reading.too_common)))
     named = {name.replace("_", " ").capitalize(): value for name, value in what.info.items()}
     known = {name for name, _ in said}
     said += [(n, v) for n, v in named.items() if isinstance(v, str) and n not in known]

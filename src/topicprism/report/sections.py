@@ -42,7 +42,7 @@ def effects(s: Summary) -> Html:
         tag("th", f"Expected {s.response}", scope="col", class_="number"),
         tag("th", "10\u00a0% more", scope="col", class_="number wide"),
         tag("th", "95\u00a0% interval", scope="col", class_="number wide") if known else None,
-        tag("th", "Share", scope="col", class_="number wide"),
+        tag("th", f"Share {s.share_of}", scope="col", class_="number wide"),
     ]
     by_effect = sorted(s.topics, key=lambda t: -(t.effect or 0.0))
     shown = tag(
@@ -110,8 +110,10 @@ def _effect_strip(s: Summary, t: Topic, scale: Axis, classes: str) -> Html:
     marks += [line(scale.x(x), "0", scale.x(x), "100%", "grid") for x in scale.ticks]
     marks.append(line(scale.x(expected), "0", scale.x(expected), "100%", "expected"))
     if t.low is not None and t.high is not None:
-        marks.append(line(scale.x(t.low), "50%", scale.x(t.high), "50%", "interval"))
-    marks.append(tag("circle", cx=at, cy="50%", r="7", class_=f"effect {classes}"))
+        low, high = scale.x(t.low), scale.x(t.high)
+        marks.append(line(low, "50%", high, "50%", "interval"))
+        marks += [line(x, "24%", x, "76%", "interval end") for x in (low, high)]  # above the dot
+    marks.append(tag("circle", cx=at, cy="50%", r="5", class_=f"effect {classes}"))
     return tag("svg", *marks, class_="strip", aria_hidden="true")
 
 
@@ -185,7 +187,7 @@ def _colour_choice(name: str) -> Html:
 
 def _effect_note(s: Summary, t: Topic) -> Html:
     effect = "" if t.effect is None else f"{s.response} {fixed(t.effect, s.decimals)}, "
-    return tag("small", f"{effect}{percent(t.share)} of words")
+    return tag("small", f"{effect}{percent(t.share)} {s.share_of}")
 
 
 def _word_lists(t: Topic) -> Html:

@@ -9,7 +9,7 @@ import numpy as np
 
 from topicprism._typing import Array, Ints, WordTopic
 from topicprism._typing import Topic as PerTopic
-from topicprism.effects import range_left
+from topicprism.effects import WORDS, range_left, shares
 from topicprism.inference import Propagation
 from topicprism.report.documents import Seen, examples, fit_of, look
 from topicprism.report.facts import Choice, Numbers, Reason, Summary, Topic, Trial, Word
@@ -57,7 +57,7 @@ def summarise(
     """
     what = fitted(pipeline)
     seen = look(what, texts, y, counts)
-    share = _shares(what, seen)
+    share, share_of = _shares(what, seen)
     places, mapped = topic_map(what.model.mu, what.model.eta)
     facts = Summary(
         title=title or _title(what, response),
@@ -66,6 +66,7 @@ def summarise(
         n_documents=what.info.get("n_documents"),
         left_out=_numbered(what.info.get("n_left_out")),
         topics=_topics(what, share, places),
+        share_of=share_of,
         mapped=mapped,
         expected=float(share @ what.model.eta) if what.supervised else None,
         left=range_left(what.model.eta, what.info) if what.supervised else None,
@@ -93,12 +94,13 @@ def _decimals_of_responses(what: Fitted) -> int:
     return 0
 
 
-def _shares(what: Fitted, seen: Seen | None) -> PerTopic:
-    """How much of all words each topic wrote: as seen, or as the prior has it."""
-    share = what.model.alpha
-    if seen is not None and seen.lengths.sum() > 0:
-        share = seen.lengths @ seen.h
-    return np.asarray(share / share.sum())
+def _shares(what: Fitted, seen: Seen | None) -> tuple[PerTopic, str]:
+    """As the pipeline has measured them, so that all show the same; else as in documents seen."""
+    share, of = shares(what.model, what.info)
+    if of != WORDS and seen is not None and seen.lengths.sum() > 0:
+        wrote = seen.lengths @ seen.h
+        return np.asarray(wrote / wrote.sum()), WORDS
+    return share, of
 
 
 def _topics(what: Fitted, share: PerTopic, places: Array) -> tuple[Topic, ...]:

@@ -20,6 +20,10 @@ MOSTLY = 0.9  # of the values of a column that are of one kind
 WORDS = 4  # in a value of a text-like column, on average
 MISSING = {"", "na", "n/a", "nan", "null", "none", "-", "."}
 LISTED = 20  # columns named in a sentence
+LONGEST = 40  # characters of a value in a sentence
+DECIMAL_COMMA = re.compile(r"\s*[+-]?\d[\d. ]*,\d+\s*%?\s*")
+THOUSANDS = re.compile(r"\s*[+-]?\d{1,3}(,\d{3})+(\.\d+)?\s*")  # or decimals, nobody knows
+PERCENT = re.compile(r"\s*[+-]?\d[\d.]*\s*%\s*")
 INDEX = re.compile(r"__index_level_\d+__")  # what pandas calls a nameless index in Parquet
 
 EMPTY, NO_STRING = "empty text", "text that is not a string"
@@ -134,14 +138,14 @@ class Table:
         found = [self.columns[i] for i in candidates if fits(sample[i])]
         if len(found) == 1:
             return found[0]
-        kind = "number" if role == "response" else "text"
-        seen = (
-            f"{len(found)} columns look like {kind}s" if found else f"no column looks like {kind}s"
-        )
-        raise TableError(
-            f"{self.called}: {seen}, so the {role} cannot be guessed; name it with {flag}, one of "
-            + _listed(self.columns)
-        )
+        kind = "numbers" if role == "response" else "texts"
+        seen = f"{len(found)} columns look like {kind}" if found else f"no column looks like {kind}"
+        guess = f"{self.called}: {seen}, so the {role} cannot be guessed; "
+        if found:
+            raise TableError(guess + f"name it with {flag}, one of {_listed(found)}")
+        hints = [_hint(self.columns[i], sample[i]) for i in candidates if kind == "numbers"]
+        listed = f"name a column of {kind} with {flag}; there are {_listed(self.columns)}"
+        raise TableError(guess + next(filter(None, hints), listed))
 
 
 def open_table(patterns: list[str], options: Options, stdin: BinaryIO, folder: Path) -> Table:
@@ -172,7 +176,7 @@ def usable(chunk: Chunk) -> Usable:
             left_out[NO_RESPONSE] += 1
         else:
             left_out[NO_NUMBER if _parsed(response) is None else TOO_LARGE] += 1
-            example = example or f"{response!r:.40}"
+            example = example or _example(response)
     return Usable(texts, y, rows, left_out, example)
 
 
@@ -209,9 +213,41 @@ def _place(name: str, columns: Sequence[str], where: str) -> int:
 
 
 def _listed(columns: Sequence[str]) -> str:
-    shown = ", ".join(f"{name!r:.40}" for name in columns[:LISTED])
+    shown = ", ".join(quoted(name) for name in columns[:LISTED])
     more = len(columns) - LISTED
     return shown + (f" and {more} more" if more > 0 else "")
+
+
+def quoted(value: Any) -> str:
+    """As Python writes it; what is long ends with dots, within its quotes."""
+    if isinstance(value, str):
+        return repr(value if len(value) <= LONGEST else value[: LONGEST - 3] + "...")
+    return f"{value!r:.{LONGEST}}"
+
+
+def remedy(value: Any) -> str:
+    """What to do with a number that is not written as Python does; nothing for any other."""
+    if not isinstance(value, str):
+        return ""
+    if THOUSANDS.fullmatch(value):
+        return "a comma: remove it first between thousands, or replace it by a point for decimals"
+    if DECIMAL_COMMA.fullmatch(value):
+        return "a decimal comma: replace it by a point first"
+    return "a percent sign: remove it first" if PERCENT.fullmatch(value) else ""
+
+
+def _example(response: Any) -> str:
+    what = remedy(response)
+    return quoted(response) + (f", with {what}" if what else "")
+
+
+def _hint(name: str, values: list[Any]) -> str:
+    """The remedy for a column, if most of it could be numbers."""
+    there = [v for v in values if not missing(v)]
+    told = [v for v in there if remedy(v)]
+    if len(told) + sum(number(v) is not None for v in there) <= MOSTLY * len(there) or not told:
+        return ""
+    return f"the numbers in {quoted(name)}, such as {quoted(told[0])}, have {remedy(told[0])}"
 
 
 def _number_like(values: list[Any]) -> bool:

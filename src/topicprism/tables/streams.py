@@ -39,6 +39,7 @@ FOREIGN = {
     b"SQLite format 3": "an SQLite database; export a table as CSV",
     b"\xd0\xcf\x11\xe0": "an old Office file; export a sheet as CSV",
     b"\x89HDF": "an HDF5 file; export a table as Parquet",
+    b"\x8dtprism": "a model or a sketch made by topicprism; give the table with the texts",
     b"ARROW1": "an Arrow file; write it as Parquet",
 }
 

@@ -30,6 +30,7 @@ from topicprism.text.counting import (
     documents,
     given,
     merge,
+    too_common,
 )
 
 __all__ = ["FastCountVectorizer", "GivenCounts"]
@@ -164,6 +165,11 @@ class FastCountVectorizer(BaseEstimator):
         """The terms, in the order of the columns."""
         names = self._current().names
         return np.array(sorted(names, key=names.__getitem__), dtype=object)
+
+    def too_common(self, most: int = 50) -> list[str]:
+        """Terms left out by ``max_df``, the most common first; none if it was read from a file."""
+        statistics: Statistics | None = getattr(self, "_statistics", None)
+        return [] if statistics is None else too_common(statistics, self.max_df, most)
 
     def restored(self, words: list[str]) -> FastCountVectorizer:
         """As fitted on documents from which it learnt these words, in this order."""

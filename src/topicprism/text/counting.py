@@ -204,7 +204,7 @@ def choose(s: Statistics, min_df: float, max_df: float, limit: int | None) -> In
     """
     n = s.lexicon.size[0]
     df = s.lexicon.terms["df"][:n]
-    low, high = (float(x if isinstance(x, Integral) else x * s.n_docs) for x in (min_df, max_df))
+    low, high = (_documents(x, s.n_docs) for x in (min_df, max_df))
     if n == 0:
         raise ValueError(
             f"no term in {s.n_docs} documents, expected words of two characters or more; give "
@@ -232,6 +232,18 @@ def choose(s: Statistics, min_df: float, max_df: float, limit: int | None) -> In
     if limit is not None and limit < len(keep):
         keep = keep[np.sort(np.argsort(-s.lexicon.terms["tf"][keep])[:limit])]
     return keep
+
+
+def too_common(s: Statistics, max_df: float, most: int) -> list[str]:
+    """Terms that ``choose`` leaves out for the documents they are in, the most common first."""
+    df = s.lexicon.terms["df"][: s.lexicon.size[0]]
+    above = np.flatnonzero(df > _documents(max_df, s.n_docs))
+    return names_of(s.lexicon, above[np.argsort(-df[above], kind="stable")][:most])
+
+
+def _documents(df: float, n_docs: int) -> float:
+    """A whole number counts documents, any other is a share of them."""
+    return float(df if isinstance(df, Integral) else df * n_docs)
 
 
 def names_of(lexicon: Lexicon, numbers: Ints) -> list[str]:
