@@ -879,8 +879,8 @@ def test_progress_of_crowded_text_tells_trials_from_the_rest(crowded, monkeypatc
     passes = re.findall(r"pass (\d+): ([a-z ,]+)", screen.getvalue())
     said = {what.strip() for _, what in passes}
     assert set(PURPOSES.values()) <= said
-    tried = {f"a trial, {what}" for what in PURPOSES.values()}
-    assert said - set(PURPOSES.values()) == tried - {"a trial, asking how sure that is"}
+    tried = {f"{what}, of a part" for what in PURPOSES.values()}
+    assert said - set(PURPOSES.values()) == tried - {"asking how sure that is, of a part"}
 
 
 def test_no_progress_without_a_terminal_or_when_quiet():

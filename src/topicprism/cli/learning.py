@@ -51,10 +51,10 @@ class Watched:
 
 
 def _purpose(part: Callable[..., Any], *shared: Any) -> str:
-    """What a pass is for; one over some of the documents, to try numbers of topics."""
+    """What a pass is for, over all documents or a part: to try numbers of topics, say."""
     inner = [s for s in shared if callable(s)]
     what = PURPOSES.get((inner or [part])[0].__name__, "adding up")
-    return f"a trial, {what}" if inner else what
+    return f"{what}, of a part" if inner else what
 
 
 def learn(topics: SpectralSLDA, counted: Counted, progress: Progress) -> SpectralSLDA:
