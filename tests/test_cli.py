@@ -479,7 +479,7 @@ def test_select_tells_what_was_tried_and_why(crowded, capsys):
     )
     assert [k for _, k in tried] == ["3", "5", "10", "20"]
     (chosen,) = [k for mark, k in tried if mark == "*"]
-    assert re.search(rf"^topics +{chosen} +the words show 32 or more directions; of", out, re.M)
+    assert re.search(rf"^topics +{chosen} +the words show 32 or more directions; more", out, re.M)
     assert "<svg" in Path("p.svg").read_text()
     _, out, _ = run(capsys, "select", "crowd.csv", "--json")
     facts = json.loads(out)
