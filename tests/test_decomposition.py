@@ -6,12 +6,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as npst
 from numpy.testing import assert_allclose
+from oracles import sym3
 from scipy.optimize import minimize
 from scipy.sparse.linalg import aslinearoperator
 
 from topicprism.model import TooManyTopics
 from topicprism.recovery import to_simplex
-from topicprism.tensor import apply, power_method
+from topicprism.tensor import _iterate, apply, power_method
 from topicprism.whitening import whiten
 
 METHODS = ["exact", "matrix-free", "nystrom", "auto"]
@@ -135,3 +136,18 @@ def test_projection_agrees_with_a_general_optimiser(rng):
         tol=1e-12,
     )
     assert_allclose(to_simplex(m[:, None])[:, 0], best.x, atol=1e-6)
+
+
+@pytest.mark.parametrize("shift", [0.0, 0.7])
+def test_the_kernel_iterates_as_numpy_does(rng, monkeypatch, shift):
+    A = rng.standard_normal((6, 6))
+    noise = sym3(A + A.T, rng.standard_normal(6))
+    T = 3 * np.einsum("ri,rj,rl->ijl", *[np.eye(6)] * 3) + 0.1 * noise
+    V = rng.standard_normal((6, 9))
+    V /= np.linalg.norm(V, axis=0)
+    found = []
+    for small in (0, 10**9):
+        monkeypatch.setattr("topicprism.tensor.SMALL", small)
+        found.append([_iterate(T, V, n, shift) for n in (1, 4, 200)])
+    for plain, kernel in zip(*found, strict=True):
+        assert_allclose(kernel, plain, atol=1e-9)

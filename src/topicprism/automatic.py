@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property, reduce
+from itertools import pairwise
 from operator import add
 
 import numpy as np
@@ -30,7 +31,7 @@ from topicprism.corpus import Documents
 from topicprism.evaluation import match
 from topicprism.model import Model, TooManyTopics
 from topicprism.moments import WordSums, word_sums
-from topicprism.refinement import Part, Some, refine
+from topicprism.refinement import Part, Some, gathered, refine
 from topicprism.robust import PARTS, orthonormal, parted, restricted, told, topics
 from topicprism.selection import Selection, Trial, alpha0_of, ends_at, n_clear
 from topicprism.settings import Settings, check_problem
@@ -153,12 +154,12 @@ def _with_errors(found: Learnt, text: Text) -> Learnt:
     """How far coefficients move when a tenth of some documents is left out: the jackknife."""
     if not text.wishes.supervised:
         return found
-    model, tenth = found.model, text.part(SHAKEN).stop / PARTS
-    settings = text.wishes.settings
-    quick = replace(settings, whitening="auto", n_restarts=min(settings.n_restarts, 20))
+    model, settings = found.model, text.wishes.settings
+    quick = replace(settings, whitening="auto", n_restarts=min(settings.n_restarts, 10))
     basis = _narrow(text.sketch, model.n_topics + SPARE)
-    parts = [Some(text.docs, Part(i * tenth, (i + 1) * tenth)) for i in range(PARTS)]
-    sketches = [moments_over(part, basis) for part in parts]
+    some = text.docs.total(gathered, text.part(SHAKEN)).corpus
+    cuts = np.linspace(0, len(some), PARTS + 1).astype(int).tolist()
+    sketches = [moments_over(some.rows(*cut), basis) for cut in pairwise(cuts)]
     etas, alpha0 = [], found.selection.alpha0
     for i in range(PARTS):
         rest = reduce(add, sketches[:i] + sketches[i + 1 :])

@@ -17,6 +17,7 @@ from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
 import numpy as np
+from scipy.sparse import vstack
 
 from topicprism._typing import Topic, WordTopic
 from topicprism.backends import fold_in
@@ -63,6 +64,25 @@ class Some:
 
 def _of_part(c: Corpus, which: Part, part: Callable[..., S], *shared: Any) -> S:
     return part(which.rows(c), *shared)
+
+
+def gathered(c: Corpus, which: Part) -> Gathered:
+    return Gathered((which.rows(c),))
+
+
+@dataclass(frozen=True)
+class Gathered:
+    """Some documents of each shard, to be had together."""
+
+    pieces: tuple[Corpus, ...]
+
+    def __add__(self, other: Gathered) -> Gathered:
+        return Gathered(self.pieces + other.pieces)
+
+    @property
+    def corpus(self) -> Corpus:
+        rows = [take_rows(piece.counts, 0, len(piece)).to_csr() for piece in self.pieces]
+        return Corpus(vstack(rows, format="csr"), np.concatenate([p.y for p in self.pieces]))
 
 
 @dataclass(frozen=True)

@@ -18,10 +18,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from topicprism._typing import Array, Cube, Square, Topic
+from topicprism.backends import cpu
 from topicprism.model import TooManyTopics
 
 TOLERANCE = 1e-24  # a restart has converged when its squared step is below
 PATIENCE = 100  # times the iterations for the one column that is kept
+SMALL = 150_000  # products in an iteration, up to which a kernel is faster than BLAS
 FLOOR = 1e-10  # an eigenvalue is positive when it is above this share of the largest
 
 
@@ -77,6 +79,10 @@ def _iterate(T: Cube, V: Array, n_iterations: int, shift: float = 0.0) -> Array:
     A shift makes steps shorter and sure: without one, where noise is strong, columns
     may go round in circles.
     """
+    if T.size * V.shape[1] <= SMALL:
+        rows = np.ascontiguousarray(V.T)
+        cpu.iterate(np.ascontiguousarray(T), rows, n_iterations, shift, TOLERANCE)
+        return rows.T
     V, moving, sizes = V.copy(), np.arange(V.shape[1]), np.zeros(V.shape[1])
     for _ in range(n_iterations):
         before = V[:, moving]

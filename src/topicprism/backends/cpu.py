@@ -131,3 +131,40 @@ def _scatter(start, stop, words, counts, weight, p, out):  # type: ignore[no-unt
         o, n = out[words[j]], weight * counts[j]
         for i in range(len(p)):
             o[i] += n * p[i]
+
+
+@jit
+def iterate(T, V, n_iterations, shift, tolerance):  # type: ignore[no-untyped-def]
+    """Power iterations on every row v of V, in place, until the one of largest image stands still::
+
+        image = np.einsum("ijl,j,l->i", T, v, v)
+        v     = (image + shift * v) / norm
+
+    A row whose squared step is at most ``tolerance`` is left alone.  For small T: no BLAS.
+    """
+    r, k = V.shape
+    moving, sizes, image = np.ones(r, np.bool_), np.zeros(r), np.empty(k)
+    for _ in range(n_iterations):
+        for c in range(r):
+            if not moving[c]:
+                continue
+            v, size, length, moved = V[c], 0.0, 0.0, 0.0
+            for i in range(k):
+                total = 0.0
+                for j in range(k):
+                    inner = 0.0
+                    for l in range(k):
+                        inner += T[i, j, l] * v[l]
+                    total += inner * v[j]
+                image[i] = total + shift * v[i]
+                size += total * total
+                length += image[i] * image[i]
+            sizes[c] = size
+            length = np.sqrt(length) if length > 0.0 else 1.0
+            for i in range(k):
+                step = image[i] / length - v[i]
+                moved += step * step
+                v[i] += step
+            moving[c] = moved > tolerance
+        if not moving[np.argmax(sizes)]:
+            break

@@ -25,6 +25,7 @@ PURPOSES = {  # of a pass, by what is added up in it
     "word_sums": "counting words",
     "pair_products": "looking for directions",
     "sketch_sums": "taking moments",
+    "gathered": "asking how sure they are",
     "parted": "telling directions from accidents",
     "said": "hearing which topic says what",
     "products": "explaining the numbers",
