@@ -149,5 +149,8 @@ def test_the_kernel_iterates_as_numpy_does(rng, monkeypatch, shift):
     for small in (0, 10**9):
         monkeypatch.setattr("topicprism.tensor.SMALL", small)
         found.append([_iterate(T, V, n, shift) for n in (1, 4, 200)])
-    for plain, kernel in zip(*found, strict=True):
-        assert_allclose(kernel, plain, atol=1e-9)
+    for plain, kernel in zip(*found, strict=True):  # which of several at one place stands first
+        assert_allclose(kernel, plain, atol=1e-5)  # is up to rounding, and ends it for all
+    best = [V[:, np.argmax(np.linalg.norm(apply(T, V), axis=0))] for _, _, V in found]
+    assert_allclose(*best, atol=1e-9)
+    assert_allclose(found[0][0], found[1][0], atol=1e-14)
