@@ -23,7 +23,7 @@ from topicprism.engines import OnDisk, Threaded
 from topicprism.evaluation import match, pr2, recovery_errors
 from topicprism.inference import posterior
 from topicprism.model import Model
-from topicprism.refinement import BETA, SWEEPS, Part, Some, refine
+from topicprism.refinement import BETA, SWEEPS, Part, Some, gathered, refine
 from topicprism.robust import OF_RESPONSE, PRIOR, SHARE, parted, restricted, topics
 from topicprism.selection import alpha0_of, ends_at, n_clear, without_noise
 from topicprism.settings import Settings
@@ -348,6 +348,12 @@ def test_parts_of_documents(rng):
     seen = Some(docs, share).total(lambda c: len(c))
     assert seen == 1100
     assert seen + Some(docs, Part(0.1, 1)).total(lambda c: len(c)) == 11_000
+    some = docs.total(gathered, share).corpus
+    first = [c.rows(0, round(0.1 * len(c))) for c in docs.corpus.shards(2)]
+    assert_array_equal(
+        some.counts.to_csr().toarray(), np.vstack([c.counts.to_csr().toarray() for c in first])
+    )
+    assert_array_equal(some.y, np.concatenate([c.y for c in first]))
 
 
 def test_regression_from_sums(rng):

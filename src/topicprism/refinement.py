@@ -17,11 +17,10 @@ from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
 import numpy as np
-from scipy.sparse import vstack
 
 from topicprism._typing import Topic, WordTopic
 from topicprism.backends import fold_in
-from topicprism.corpus import Corpus, Documents, take_rows
+from topicprism.corpus import Corpus, Documents, Rows, take_rows
 from topicprism.inference import weighed
 from topicprism.model import Model
 from topicprism.moments import Additive
@@ -81,8 +80,16 @@ class Gathered:
 
     @property
     def corpus(self) -> Corpus:
-        rows = [take_rows(piece.counts, 0, len(piece)).to_csr() for piece in self.pieces]
-        return Corpus(vstack(rows, format="csr"), np.concatenate([p.y for p in self.pieces]))
+        found = [take_rows(piece.counts, 0, len(piece)) for piece in self.pieces]
+        starts = np.cumsum([0, *(x.nnz for x in found)])
+        indptr = [x.indptr[1:] + start for x, start in zip(found, starts[:-1], strict=True)]
+        rows = Rows(
+            np.concatenate([[0], *indptr]),
+            np.concatenate([x.indices for x in found]),
+            np.concatenate([x.data for x in found]),
+            (sum(x.shape[0] for x in found), found[0].shape[1]),
+        )
+        return Corpus(rows, np.concatenate([piece.y for piece in self.pieces]))
 
 
 @dataclass(frozen=True)
