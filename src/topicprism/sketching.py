@@ -176,18 +176,20 @@ def span(docs: Documents, sums: WordSums, rank: int, rng: np.random.Generator) -
         pairs = docs.total(pair_products, scaled) - sums.x2[:, None] * scaled
         return inverse[:, None] * pairs / sums.y.weight
 
-    start = root[:, None] * rng.standard_normal((len(p), rank))
-    leading = _leading(times_A, start, mean)
     own = _new_directions(response[:, None], mean)
-    next_to_it = times_A(own) if own.size and rank > 3 else own[:, :0]
+    start = root[:, None] * rng.standard_normal((len(p), rank))
+    leading, next_to_it = _leading(times_A, start, mean, own)
     front = np.column_stack([mean, own])
+    next_to_it = next_to_it if rank > 3 else own[:, :0]
     front = np.column_stack([front, _new_directions(next_to_it, front)])
     Q = np.ascontiguousarray(np.hstack([front, _new_directions(leading, front)])[:, :rank])
     return Basis(inverse[:, None] * Q, root[:, None] * Q, sums.y.mean, sums.y.sd or 1.0)
 
 
-def _leading(times_A: Callable[[Array], Array], S: Array, mean: Array) -> Array:
-    """Block power iterations for the leading directions of A, as many as S has.
+def _leading(
+    times_A: Callable[[Array], Array], S: Array, mean: Array, own: Array
+) -> tuple[Array, Array]:
+    """Block power iterations for the leading directions of A, as many as S has; and A own.
 
     1. multiply by A, one pass over the documents; make what is new orthonormal to
        what came before and go on from there;
@@ -199,13 +201,16 @@ def _leading(times_A: Callable[[Array], Array], S: Array, mean: Array) -> Array:
     The mean, D^-1 p, is nearly an eigenvector of A, of eigenvalue 1: keeping the rest
     orthogonal to it spares the iterations the one direction they need not find.
     """
-    n, sizes = S.shape[1], [0.0]
+    n, sizes, image_of_own = S.shape[1], [0.0], own[:, :0]
     known = images = found = np.empty((len(S), 0))
+    S = np.hstack([own, S[:, own.shape[1] :]])
     for _ in range(MAX_PASSES):
         S = _new_directions(S, np.hstack([mean, known]))
         if S.shape[1] == 0:
             break
         known, images = np.hstack([known, S]), np.hstack([images, times_A(S)])  # 1
+        if len(sizes) == 1:
+            image_of_own = images @ (known.T @ own)  # which is in the span of the first block
         S = images[:, -S.shape[1] :]
         values, vectors = np.linalg.eigh(known.T @ images)  # 2
         top = slice(-1, -n - 1, -1)
@@ -217,7 +222,7 @@ def _leading(times_A: Callable[[Array], Array], S: Array, mean: Array) -> Array:
                 break
         if known.shape[1] >= MAX_BLOCKS * n:
             S, known, images = found, known[:, :0], images[:, :0]
-    return found
+    return found, image_of_own
 
 
 def _new_directions(S: Array, known: Array) -> Array:
