@@ -42,7 +42,7 @@ MOST = 26  # topics that a sketch is made for when none are asked for
 TRIED = (3, 5, 10, 20)  # numbers of topics, where the spectrum does not tell
 USUAL = 5  # topics, where there is neither an end of the spectrum nor a document
 ROUNDS, TRIAL_ROUNDS = 8, 5
-GRID, COARSE = (1.0, 3.0, 10.0), (3.0, 10.0)  # of alpha0
+GRID, LIKELY = (3.0, 10.0), (1.0, 3.0, 10.0)  # of alpha0: to predict, and for words alone
 LEARN_ON, TRY_ON, SHAKEN = 20_000, 4_000, 5_000  # documents, at most
 CLOSE = 0.03  # of predictive R2, given for more topics to read
 HELD_OUT = 0.25  # of the documents, at most, to try numbers of topics on
@@ -225,8 +225,10 @@ def _robust(text: Text) -> Learnt:
     if not wishes.supervised:
         alpha0, reason = wishes.alpha0, "as asked"
         if alpha0 is None:
-            alpha0 = likeliest_alpha0(text.docs, model, text.part(TRY_ON), GRID)
-            reason = f"of {_listed(GRID)} the one by which half a document tells most of the other"
+            alpha0 = likeliest_alpha0(text.docs, model, text.part(TRY_ON), LIKELY)
+            reason = (
+                f"of {_listed(LIKELY)} the one by which half a document tells most of the other"
+            )
         model = model.with_alpha0(alpha0).reordered(np.argsort(-model.alpha))
         reasons = {"n_topics": why, "alpha0": reason}
         selection = _selection(text.sketch, model, alpha0, trials, reasons)
@@ -241,7 +243,7 @@ def _with_response(
     alpha0, reason = wishes.alpha0, "as asked"
     if alpha0 is None:
         alpha0 = best_alpha0(text.docs, model, text.units, text.part(TRY_ON), GRID)
-        reason = f"of {_listed(GRID)} the least that explains the response about as well as any"
+        reason = f"of {_listed(GRID)} the least that explains the response about as well"
     model = model.with_alpha0(alpha0)
     found = calibrate(text.docs, model, text.units, text.part(LEARN_ON))
     order = np.lexsort((-found.model.alpha, found.model.eta))
@@ -299,7 +301,7 @@ def _try(text: Text, k: int, fitting: Part, new: Documents) -> Trial:
     docs, units = text.docs, text.units
     model, n_held = text.topics(k)
     model = refine(docs, model, TRIAL_ROUNDS, n_held, fitting)
-    grid = COARSE if text.wishes.alpha0 is None else (text.wishes.alpha0,)
+    grid = GRID if text.wishes.alpha0 is None else (text.wishes.alpha0,)
     alpha0 = best_alpha0(docs, model, units, fitting, grid)
     model = model.with_alpha0(alpha0)
     found = regress(docs.total(products, model, units, fitting))
