@@ -1,4 +1,4 @@
-"""Topics made truer to their words, by a few rounds of expectation maximisation.
+"""Topics made truer to their words, by a few rounds of variational Bayes.
 
 A spectral answer needs no start and has no local optima, but where text is not
 from the model its topics are rough.  A round asks each document who said what
