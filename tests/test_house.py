@@ -22,7 +22,7 @@ FLOORS = [
     ["sketching", "inference", "theory", "notebook"],
     ["centred", "recovery", "evaluation", "settings", "samplers", "refinement"],
     ["spectral", "calibration"],
-    ["robust", "selection"],
+    ["robust", "selection", "steering"],
     ["automatic"],
     ["estimators"],
     ["inputs", "provenance", "plots"],

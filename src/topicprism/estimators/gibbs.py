@@ -8,39 +8,35 @@ from typing import Any, Self
 import numpy as np
 from joblib import effective_n_jobs
 
-from topicprism._typing import DocTopic
+from topicprism._typing import Doc, DocTopic
 from topicprism.automatic import GRID, LEARN_ON, TRY_ON, Learnt, Wishes, learn_from
 from topicprism.backends import one_blas_thread
-from topicprism.calibration import (
-    Calibrated,
-    Units,
-    best_alpha0,
-    calibrate,
-    likeliest_alpha0,
-    products,
-    regress,
-)
+from topicprism.calibration import Calibrated, Units, best_alpha0, calibrate, products, regress
 from topicprism.corpus import Corpus
 from topicprism.engines import Threaded
 from topicprism.estimators.base import generator
 from topicprism.estimators.sampled import (
+    AUTO,
     Callback,
     SampledRegression,
     Task,
     check_chain,
     with_callbacks,
 )
-from topicprism.inference import infer
+from topicprism.inference import infer, predict
 from topicprism.model import Model
 from topicprism.refinement import Part
 from topicprism.samplers import Gaussian, Plan
 from topicprism.samplers.state import RESPONSES
 from topicprism.settings import check_choice, check_real
+from topicprism.steering import steer
 
 AS_IT_IS = Units(0.0, 1.0)
-PRIORS = (1.0, 2.0, 3.0, 5.0, 10.0)  # sums of them, for topics that were sampled
-FEW = 10_000  # documents; topics of fewer follow chance in the response
-TOLERATED = 0.03  # of R^2 on the training documents, that sampling may cost
+PRIOR, BURSTINESS = 3.0, 0.25  # sum of it, and by how much repetition says less, to steer by
+HINT = 0.5  # of what topics are steered by is what the spectral answer predicts: less noise
+SHORT = 0.02  # of R^2, that steered topics may fall short of the spectral answer
+FEW = 2_000  # documents; with fewer, the topics of the response are better held than found again
+SPENT = 500  # parameters that steering spends: R^2 is adjusted for them
 
 
 class GibbsSLDA(SampledRegression):
@@ -145,23 +141,24 @@ class GibbsSLDA(SampledRegression):
 class HybridSLDA(SampledRegression):
     """Gibbs sampling that starts at the joint spectral answer.
 
-    Where the response has topics of its own and sampling would cost too much of the fit to
-    it, or there are fewer than 10,000 documents, these are held and the others sampled.
+    Where the model holds, that is all.  On text, sampled topics turn to what explains words
+    alone; they are steered back until they explain the response about as well as those of
+    the spectral answer (:mod:`topicprism.steering`).  With fewer than 2,000 documents the
+    topics that the spectral answer has for the response keep their words instead.
 
     Parameters
     ----------
-    n_topics, alpha0, learn_alpha, beta, burn_in, n_kept, tolerance
-        As in :class:`GibbsSLDA`; by default ``learn_alpha`` is True, ``burn_in`` is 100 and
-        ``n_kept`` 100.
-    response_weight : float, default=3.0
-        Power of the response's likelihood; 1 is the paper's, more keeps the sampler from
-        turning to words alone (``docs/samplers.md`` has the figures).  Where topics are held, n
-        documents being fewer than 10,000, it is n / 10,000 of this, lest the others follow
-        chance in few responses.
+    n_topics : int or "auto", default="auto"
+        Number of topics; chosen as by :class:`SpectralSLDA`.
+    alpha0, learn_alpha, beta, burn_in, n_kept, tolerance
+        As in :class:`GibbsSLDA`; by default ``learn_alpha`` is True, ``beta`` 0.3, ``burn_in``
+        100 and ``n_kept`` 200.
+    response_weight : float, default=1.0
+        Power of the response's likelihood in the chain; 1 is the model's.
     refit : bool, default=True
-        Whether the coefficients are those of a ridge regression on the proportions inferred
-        from the training words alone, as they will be at prediction.  ``coef_draws_`` are
-        the chain's in either case.
+        Whether topics are steered and the coefficients are those of a ridge regression on the
+        proportions inferred from the training words alone, as they will be at prediction.
+        ``coef_draws_`` are the chain's in either case.
     warm_start, callback, n_jobs, random_state
         As in :class:`GibbsSLDA`.
 
@@ -175,15 +172,15 @@ class HybridSLDA(SampledRegression):
 
     def __init__(
         self,
-        n_topics: int = 10,
+        n_topics: int | str = "auto",
         *,
-        response_weight: float = 3.0,
+        response_weight: float = 1.0,
         refit: bool = True,
         alpha0: float = 1.0,
         learn_alpha: bool = True,
-        beta: float = 0.1,
+        beta: float = 0.3,
         burn_in: int = 100,
-        n_kept: int = 100,
+        n_kept: int = 200,
         tolerance: float = 0.0,
         warm_start: bool = False,
         callback: Callback | None = None,
@@ -207,36 +204,33 @@ class HybridSLDA(SampledRegression):
     @with_callbacks
     def fit(self, X: Any, y: Any) -> Self:
         """Learn by the joint spectral method, then sample from there."""
-        check_real("response_weight", self.response_weight, 1e-6, "try 3.0")
-        check_chain(self)
-        weight = float(self.response_weight)
-        plan = Plan("mixture", Gaussian(weight), float(self.beta), learn_alpha=self.learn_alpha)
+        check_real("response_weight", self.response_weight, 1e-6, "try 1.0")
+        check_chain(self, may_choose=True)
+        family = Gaussian(float(self.response_weight))
+        plan = Plan("mixture", family, float(self.beta), learn_alpha=self.learn_alpha)
         task = self._task(X, y, plan)
-        going_on = self.warm_start and hasattr(self, "state_")
-        if not going_on:
+        if not (self.warm_start and hasattr(self, "state_")):
             self._spectral = self._learnt(task)
-        held, share = self._spectral.held, task.counts.shape[0] / FEW
-        careful = replace(plan, held=held, family=Gaussian(weight * min(1, share)))
-        if not (self.refit and held and share < 1):
-            self._sample(task)
-            if not (self.refit and held and not going_on and self._lost() > TOLERATED):
-                return self
-        self._sample(replace(task, plan=careful))
+        if self.refit and len(task.Y) < FEW:
+            plan = replace(plan, held=self._spectral.held)
+        self._sample(replace(task, plan=plan))
         return self
 
     def _learnt(self, task: Task) -> Learnt:
         """The spectral answer, for a response of mean 0 and variance 1."""
-        docs = Threaded(Corpus(task.counts, task.Y[:, 0]), effective_n_jobs(self.n_jobs))
         seed = int(generator(self.random_state).integers(2**62))
-        return learn_from(docs, Wishes(self.n_topics), np.random.default_rng(seed))
+        wishes = Wishes(None if self.n_topics == AUTO else self.n_topics)
+        return learn_from(self._docs(task), wishes, np.random.default_rng(seed))
+
+    def _docs(self, task: Task, y: Doc | None = None) -> Threaded:
+        corpus = Corpus(task.counts, task.Y[:, 0] if y is None else y)
+        return Threaded(corpus, effective_n_jobs(self.n_jobs))
 
     def _start(self, task: Task, seed: int, n_threads: int) -> tuple[Model, DocTopic | None]:
-        docs = Threaded(Corpus(task.counts, task.Y[:, 0]), n_threads)
-        learnt = self._spectral.model
         with one_blas_thread:
-            self._r2 = _r2(docs, learnt)
-            model = replace(learnt.with_alpha0(float(self.alpha0)), burstiness=0.0)
-            found = regress(docs.total(products, model, AS_IT_IS, Part()))
+            model = self._spectral.model.with_alpha0(float(self.alpha0))
+            model = replace(model, burstiness=0.0)
+            found = regress(self._docs(task).total(products, model, AS_IT_IS, Part()))
         sigma = min(max(float(np.sqrt(found.variance)), 0.1), 1.0)  # y has variance 1
         model = replace(model, eta=found.eta, sigma=sigma)
         return model, infer(model, task.counts, n_threads=n_threads)
@@ -244,24 +238,28 @@ class HybridSLDA(SampledRegression):
     def _calibrated(self, model: Model, task: Task) -> Calibrated | None:
         if not self.refit:
             return None
-        y = task.units.centre + task.units.scale * task.Y[:, 0]
-        docs = Threaded(Corpus(task.counts, y), effective_n_jobs(self.n_jobs))
-        units, few = Units(task.units.centre, task.units.scale), Part.of(len(y), TRY_ON)
+        units, y = Units(task.units.centre, task.units.scale), task.Y[:, 0]
+        docs = self._docs(task, units.centre + units.scale * y)
         with one_blas_thread:
             if task.plan.held:
                 model = replace(model, burstiness=self._spectral.model.burstiness)
-                model = model.with_alpha0(best_alpha0(docs, model, units, few, GRID))
+                model = model.with_alpha0(best_alpha0(docs, model, units, Part(), GRID))
             elif self._spectral.held:
-                model = model.with_alpha0(likeliest_alpha0(docs, model, few, PRIORS))
-            found = calibrate(docs, model, units, Part.of(len(y), LEARN_ON))
-        self._r2_sampled = found.r2
-        return found
+                model = self._steered(model, task)
+            return calibrate(docs, model, units, Part.of(len(y), LEARN_ON))
 
-    def _lost(self) -> float:
-        """What sampling cost of the R^2 on the training documents."""
-        return self._r2 - self._r2_sampled
+    def _steered(self, model: Model, task: Task) -> Model:
+        """Topics that explain the response as well as those of the spectral answer."""
+        docs, learnt, y = self._docs(task), self._spectral.model, task.Y[:, 0]
+        part = Part.of(len(y), TRY_ON)
 
+        def fit(tried: Model) -> float:
+            sums = docs.total(products, tried, AS_IT_IS, part)
+            return sums.pr2(regress(sums).eta)
 
-def _r2(docs: Threaded, model: Model) -> float:
-    sums = docs.total(products, model, AS_IT_IS, Part.of(len(docs.corpus), LEARN_ON))
-    return sums.pr2(regress(sums).eta)
+        known = fit(learnt)
+        goal = known - SHORT + SPENT * (1 - known) / len(y)
+        h = infer(learnt, task.counts, n_threads=effective_n_jobs(self.n_jobs))
+        guide = self._docs(task, (1 - HINT) * y + HINT * predict(learnt, h))
+        model = replace(model.with_alpha0(PRIOR), burstiness=BURSTINESS)
+        return steer(guide, model, fit, goal)

@@ -38,6 +38,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 CallbackSupport: Any = progress.CallbackSupportMixin if progress else type("Nothing", (), {})
 
 Callback = Callable[[Progress], object]
+AUTO = "auto"
 PENALTIES = np.logspace(-3, 3, 13)  # of the ridge regression, tried by leaving one out
 
 
@@ -135,7 +136,8 @@ class SampledTopics(CallbackSupport, Topics):
         n_threads = effective_n_jobs(self.n_jobs)
         data = observe(task.counts, task.Y, task.plan.response)
         if self.warm_start and hasattr(self, "state_"):
-            state = continued(self.state_, task, self.n_topics)
+            asked = len(self.state_.alpha) if self.n_topics == AUTO else self.n_topics
+            state = continued(self.state_, task, asked)
         else:
             seed = int(generator(self.random_state).integers(2**62))
             start, h = self._start(task, seed, n_threads)
@@ -296,10 +298,10 @@ def continued(state: State, task: Task, n_topics: int) -> State:
     return state
 
 
-def check_chain(estimator: SampledTopics) -> None:
-    """What all chains ask of their parameters."""
+def check_chain(estimator: SampledTopics, may_choose: bool = False) -> None:
+    """What all chains ask of their parameters; some choose the number of topics."""
     e = estimator
-    check_prior(e.n_topics, e.alpha0)
+    check_prior(1 if may_choose and e.n_topics == AUTO else e.n_topics, e.alpha0)
     check_real("beta", e.beta, 1e-6, "try 0.1")
     check_whole("n_kept", e.n_kept, "try 100")
     check_whole("burn_in", e.burn_in, "try 200", low=0)
