@@ -13,7 +13,7 @@ from pathlib import Path
 
 from sklearn.feature_extraction.text import CountVectorizer
 
-from topicprism import GibbsSLDA, HybridSLDA, MedLDA, MedLDAClassifier, SpectralSLDA
+from topicprism import GibbsSLDA, MedLDA, MedLDAClassifier, SpectralSLDA
 
 DATA = Path(__file__).resolve().parents[2] / "shared" / "data" / "hotel_reviews.parquet"
 
@@ -21,8 +21,6 @@ REGRESSIONS = {
     "joint": SpectralSLDA(),
     "Gibbs": GibbsSLDA(),
     "Gibbs on assignments": GibbsSLDA(response="assignments"),
-    "hybrid, weight 1, no refit": HybridSLDA(response_weight=1, learn_alpha=False, refit=False),
-    **{f"hybrid, weight {w}": HybridSLDA(response_weight=w) for w in (1, 3, 10, 30)},
     **{f"MedLDA, C {C}": MedLDA(C=C) for C in (0, 10, 30, 100)},
     "MedLDA, C 30, refit": MedLDA(refit=True),
 }

@@ -17,7 +17,7 @@ from sklearn.feature_extraction.text import CountVectorizer, TfidfTransformer
 from sklearn.linear_model import RidgeCV
 from sklearn.pipeline import make_pipeline
 
-from topicprism import GibbsSLDA, HybridSLDA, MedLDA, SpectralSLDA
+from topicprism import GibbsSLDA, MedLDA, SpectralSLDA
 from topicprism.evaluation import word_log_likelihood
 
 DATA = Path(__file__).resolve().parents[2] / "shared" / "data" / "movie_scale.parquet"
@@ -30,19 +30,6 @@ WAYS = {
     "Gibbs": lambda k, n: GibbsSLDA(k, burn_in=n, n_kept=n // 2),
     "Gibbs on assignments": lambda k, n: GibbsSLDA(
         k, response="assignments", burn_in=n, n_kept=n // 2
-    ),
-    "hybrid, weight 1, no refit": lambda k, n: HybridSLDA(
-        k, response_weight=1.0, learn_alpha=False, refit=False, burn_in=n, n_kept=n // 2
-    ),
-    "hybrid, weight 1": lambda k, n: HybridSLDA(
-        k, response_weight=1.0, burn_in=n, n_kept=n // 2
-    ),
-    "hybrid, weight 3": lambda k, n: HybridSLDA(
-        k, response_weight=3.0, burn_in=n, n_kept=n // 2
-    ),
-    "hybrid (weight 10)": lambda k, n: HybridSLDA(k, burn_in=n, n_kept=n // 2),
-    "hybrid, weight 30": lambda k, n: HybridSLDA(
-        k, response_weight=30.0, burn_in=n, n_kept=n // 2
     ),
     "MedLDA, C 0: LDA + ridge": lambda k, n: MedLDA(k, C=0, burn_in=n, n_kept=n // 2),
     "MedLDA, C 10": lambda k, n: MedLDA(k, C=10, burn_in=n, n_kept=n // 2),

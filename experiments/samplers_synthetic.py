@@ -26,7 +26,7 @@ WAYS = {
     "two-stage": lambda k, n: SpectralSLDA(k, method="two-stage"),
     "joint": lambda k, n: SpectralSLDA(k),
     "hybrid, the paper's": lambda k, n: HybridSLDA(
-        k, response_weight=1.0, learn_alpha=False, refit=False, burn_in=n // 6, n_kept=n // 6
+        k, learn_alpha=False, refit=False, beta=0.1, burn_in=n // 6, n_kept=n // 6
     ),
     "hybrid": lambda k, n: HybridSLDA(k, burn_in=n // 6, n_kept=n // 6),
 }

@@ -40,6 +40,19 @@ def fitted(text):
 # --- model data: the truth is found ---------------------------------------------------
 
 
+def test_a_topic_at_the_edge_of_noise_is_told_by_the_gap_after_it():
+    """The last of twenty eigenvalues is above the edge, if not clearly, and chance is far below."""
+    rng = np.random.default_rng(0)
+    truth = draw_model(500, 20, rng, alpha=3 / 20, noise=0.5, words="zipf")
+    X, y, _ = draw_corpus(truth, 20_000, 250, rng)
+    fitted = SpectralSLDA(random_state=0, n_jobs=2).fit(X, y)
+    chosen = fitted.selection_
+    assert chosen.spectrum[19] < chosen.threshold
+    assert chosen.n_topics == 20
+    assert chosen.trials == ()
+    assert_allclose(chosen.alpha0, 3, rtol=0.25)
+
+
 @pytest.mark.parametrize("seed", range(5))
 @pytest.mark.parametrize("k", [5, 10, 20])
 def test_k_alpha0_and_noise_of_model_data(k, seed):

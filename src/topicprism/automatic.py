@@ -33,7 +33,7 @@ from topicprism.model import Model, TooManyTopics
 from topicprism.moments import WordSums, word_sums
 from topicprism.refinement import Part, Some, gathered, refine
 from topicprism.robust import PARTS, orthonormal, parted, restricted, told, topics
-from topicprism.selection import Selection, Trial, alpha0_of, ends_at, n_clear
+from topicprism.selection import Selection, Trial, alpha0_of, ends_at, n_clear, n_told
 from topicprism.settings import Settings, check_problem
 from topicprism.sketching import CLEAR, Basis, Sketch, moments_over, span
 from topicprism.spectral import SPARE, Solution, decompose, width_for
@@ -108,7 +108,7 @@ def learn_sketch(sketch: Sketch, wishes: Wishes, rng: np.random.Generator) -> Le
 
 def faithful(sketch: Sketch, wishes: Wishes, rng: np.random.Generator) -> Learnt | None:
     """The paper's answer, or None if the words have more in them, or a topic is an accident."""
-    k = wishes.n_topics or n_clear(sketch)
+    k = wishes.n_topics or n_told(sketch)
     if k == 0 or not ends_at(sketch, k):
         return None
     if wishes.n_topics is None and k > min(MOST, sketch.basis.width - SPARE):
@@ -325,10 +325,10 @@ def _selection(
 
 
 def _the_end(sketch: Sketch, k: int) -> str:
-    s = sketch.spectrum
+    s, clear = sketch.spectrum, CLEAR if k <= n_clear(sketch) else 1.0
     return (
         f"the spectrum of the words ends there: eigenvalue {k} is {s[k - 1]:.3g}, the next "
-        f"{s[k]:.3g}, and up to {CLEAR * sketch.noise_edge:.3g} may be chance"
+        f"{s[k]:.3g}, and up to {clear * sketch.noise_edge:.3g} may be chance"
     )
 
 

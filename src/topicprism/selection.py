@@ -54,6 +54,13 @@ def n_clear(sketch: Sketch) -> int:
     return int((sketch.spectrum > CLEAR * sketch.noise_edge).sum())
 
 
+def n_told(sketch: Sketch) -> int:
+    """Topics by the spectrum: the clear eigenvalues and, if it ends there, those above the edge."""
+    above = int((sketch.spectrum > sketch.noise_edge).sum())
+    clear = n_clear(sketch)
+    return above if above > clear and ends_at(sketch, above) else clear
+
+
 def ends_at(sketch: Sketch, n_topics: int) -> bool:
     """Whether ``n_topics`` topics are all that the words show.
 
