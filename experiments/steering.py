@@ -17,13 +17,13 @@ import numpy as np
 import real_text
 
 from topicprism import Corpus, GibbsSLDA, HybridSLDA, Model, SpectralSLDA
-from topicprism.calibration import Units, calibrate, regress
+from topicprism.calibration import Units, calibrate
 from topicprism.engines import Threaded
 from topicprism.estimators.gibbs import BURSTINESS, HINT, PRIOR
 from topicprism.evaluation import completion_log_likelihood, pr2
 from topicprism.inference import infer
 from topicprism.refinement import Part
-from topicprism.steering import moved, pulls, settled
+from topicprism.steering import steer
 
 ROUNDS = 12
 
@@ -45,14 +45,12 @@ def main(corpus: str, s: real_text.Split, k: int, chain: dict[str, int]) -> None
         hybrid = HybridSLDA(k, response_weight=weight, refit=False, random_state=0, n_jobs=2)
         model = hybrid.set_params(**chain).fit(s.X, s.y).model_
         model = replace(model.with_alpha0(PRIOR), burstiness=BURSTINESS)
-        docs = Threaded(Corpus(s.X, guide), 2)
-        for n in range(ROUNDS + 1):
+        steps = steer(Threaded(Corpus(s.X, guide), 2), model)
+        for n, steered in zip(range(ROUNDS + 1), steps, strict=False):
             if n % 2 == 0:
-                ready = calibrate(Threaded(Corpus(s.X, s.y), 2), model, unit, Part()).model
+                ready = calibrate(Threaded(Corpus(s.X, s.y), 2), steered, unit, Part()).model
                 name = f"weight {weight:g}, {n} rounds"
                 show(name, s, ready, infer(ready, s.X_test, n_threads=2) @ ready.eta)
-            eta = regress(docs.total(settled, model)).eta
-            model = replace(model, mu=moved(model.mu, docs.total(pulls, model, eta)))
 
 
 def part(corpus: str) -> real_text.Split | None:

@@ -14,12 +14,12 @@ moves words a little::
     slope = sign(slope) max(|slope| - SURE * error, 0)
     mu[w, i] *= 1 + STRENGTH * slope / (variance left * (times topic i says w + FAINT))
 
-Rounds end when the topics explain the response well enough.
+Whoever asks for the next round owns the loop, and knows when the topics are good enough.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -36,7 +36,6 @@ SWEEPS = 5  # over a document
 SURE = 1.5  # standard errors
 STRENGTH, FAINT = 10.0, 20.0
 LEAST, MOST = 0.5, 2.0  # what a round may multiply a probability by
-ROUNDS = 40  # at most
 
 
 @dataclass(frozen=True)
@@ -50,14 +49,12 @@ class Pulls(Additive):
     error: float
 
 
-def steer(docs: Documents, model: Model, fit: Callable[[Model], float], goal: float) -> Model:
-    """The model after as many rounds as it takes for ``fit`` to reach the goal."""
-    for _ in range(ROUNDS):
-        if fit(model) >= goal:
-            break
+def steer(docs: Documents, model: Model) -> Iterator[Model]:
+    """The model, and what it is after each further round, for as long as somebody asks."""
+    while True:
+        yield model
         eta = regress(docs.total(settled, model)).eta
         model = replace(model, mu=moved(model.mu, docs.total(pulls, model, eta)))
-    return model
 
 
 def settled(c: Corpus, model: Model) -> Products:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import replace
+from itertools import islice
 from typing import Any, Self
 
 import numpy as np
@@ -18,6 +20,7 @@ from topicprism.estimators.base import generator
 from topicprism.estimators.sampled import (
     AUTO,
     Callback,
+    InterruptedWarning,
     SampledRegression,
     Task,
     check_chain,
@@ -36,6 +39,7 @@ PRIOR, BURSTINESS = 3.0, 0.25  # sum of it, and by how much repetition says less
 HINT = 0.5  # of what topics are steered by is what the spectral answer predicts: less noise
 SHORT = 0.02  # of R^2, that steered topics may fall short of the spectral answer
 FEW = 2_000  # documents; with fewer, the topics of the response are better held than found again
+ROUNDS = 40  # of steering, at most
 SPENT = 500  # parameters that steering spends: R^2 is adjusted for them
 
 
@@ -158,7 +162,7 @@ class HybridSLDA(SampledRegression):
     refit : bool, default=True
         Whether topics are steered and the coefficients are those of a ridge regression on the
         proportions inferred from the training words alone, as they will be at prediction.
-        ``coef_draws_`` are the chain's in either case.
+        ``coef_draws_`` are the chain's in either case.  Steered topics have a prior of sum 3.
     warm_start, callback, n_jobs, random_state
         As in :class:`GibbsSLDA`.
 
@@ -261,5 +265,16 @@ class HybridSLDA(SampledRegression):
         goal = known - SHORT + SPENT * (1 - known) / len(y)
         h = infer(learnt, task.counts, n_threads=effective_n_jobs(self.n_jobs))
         guide = self._docs(task, (1 - HINT) * y + HINT * predict(learnt, h))
-        model = replace(model.with_alpha0(PRIOR), burstiness=BURSTINESS)
-        return steer(guide, model, fit, goal)
+        steered = start = replace(model.with_alpha0(PRIOR), burstiness=BURSTINESS)
+        try:
+            for steered in islice(steer(guide, start), ROUNDS + 1):
+                if fit(steered) >= goal:
+                    break
+        except KeyboardInterrupt:
+            warnings.warn(
+                f"interrupted while topics were steered towards an R2 of {goal:.2f}; those so far "
+                "are kept",
+                InterruptedWarning,
+                stacklevel=5,
+            )
+        return steered
