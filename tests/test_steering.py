@@ -8,6 +8,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from oracles import unequal_model
 from scipy.sparse import csr_array
+from scipy.spatial.distance import cdist
 
 from topicprism import Corpus, HybridSLDA, InterruptedWarning, SpectralSLDA
 from topicprism.backends.steering import pulls as kernel
@@ -55,8 +56,8 @@ def test_pulls_are_slopes_of_the_error(documents):
         return (y - proportions(counts, mu, alpha) @ eta) ** 2 / 2
 
     X, h = csr_array(counts), proportions(counts, mu, alpha)
-    said, pull, squares = np.zeros((3, 6, 3))
-    kernel(X.indptr, X.indices, X.data, mu, alpha, y, eta, h, said, pull, squares)
+    said, pull, squares = sums = np.zeros((3, 6, 3))
+    kernel(X.indptr, X.indices, X.data, mu, alpha, y, eta, h, sums)
     for w in range(6):
         for i in range(3):
             up, down = mu.copy(), mu.copy()
@@ -143,6 +144,16 @@ def test_the_hybrid_keeps_what_the_spectral_answer_predicts(text):
         for m in (joint, hybrid)
     ]
     assert words[1] > words[0]
+
+
+def test_few_documents_keep_the_topics_of_the_response(text):
+    """All but the thousandth of uniform words that a chain starts with."""
+    X, y = text
+    hybrid = HybridSLDA(5, random_state=0, burn_in=5, n_kept=5).fit(X[:1500], y[:1500])
+    learnt = hybrid._spectral
+    apart = cdist(learnt.model.mu.T, hybrid.components_, "cityblock").min(axis=1)
+    assert len(learnt.held) == 3
+    assert apart[list(learnt.held)].max() < 0.003 < np.delete(apart, learnt.held).min()
 
 
 def test_the_hybrid_chooses_the_number_of_topics():

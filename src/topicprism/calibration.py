@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from scipy.optimize import nnls
 
-from topicprism._typing import Array, Square, Topic
+from topicprism._typing import Array, Doc, DocTopic, Square, Topic
 from topicprism.corpus import Corpus, Documents, Rows
 from topicprism.evaluation import halves, word_log_likelihood
 from topicprism.inference import Posterior, infer, posterior
@@ -45,6 +45,10 @@ class Products(Additive):
     hy: Topic
     y: float
     yy: float
+
+    @classmethod
+    def of(cls, h: DocTopic, y: Doc) -> Products:
+        return cls(len(y), h.T @ h, h.T @ y, float(y.sum()), float(y @ y))
 
     def error(self, eta: Topic) -> float:
         """Sum of (y - eta . h)^2."""
@@ -85,8 +89,7 @@ class Calibrated:
 
 def products(c: Corpus, model: Model, units: Units, part: Part) -> Products:
     rows, known = _known(c, model, part)
-    h, t = known.h, (rows.y - units.centre) / units.scale
-    return Products(len(t), h.T @ h, h.T @ t, float(t.sum()), float(t @ t))
+    return Products.of(known.h, (rows.y - units.centre) / units.scale)
 
 
 def spreads(c: Corpus, model: Model, part: Part) -> Spreads:

@@ -59,13 +59,14 @@ def steer(docs: Documents, model: Model) -> Iterator[Model]:
 
 def settled(c: Corpus, model: Model) -> Products:
     _, y, h = _proportions(c, model)
-    return Products(len(y), h.T @ h, h.T @ y, float(y.sum()), float(y @ y))
+    return Products.of(h, y)
 
 
 def pulls(c: Corpus, model: Model, eta: Topic) -> Pulls:
     X, y, h = _proportions(c, model)
-    said, pull, squares = np.zeros((3, *model.mu.shape))
-    steering.pulls(*X, model.alpha, y, eta, h, said, pull, squares)
+    sums = np.zeros((3, *model.mu.shape))
+    steering.pulls(*X, model.alpha, y, eta, h, sums)
+    said, pull, squares = sums
     return Pulls(said, pull, squares, len(y), float(((y - h @ eta) ** 2).sum()))
 
 

@@ -1,6 +1,6 @@
 """Where the arithmetic runs: the few verbs in which all the time goes.
 
-``cpu`` and ``fold_in`` hold them as numba kernels.  They are serial and let go of
+``cpu``, ``fold_in`` and ``steering`` hold them as numba kernels.  They are serial and let go of
 the interpreter, so that threads (``engines.Threaded``) can run several at once.
 """
 

@@ -33,7 +33,7 @@ def settle(indptr, words, counts, mu, alpha, n_sweeps, h):  # type: ignore[no-un
 
 @jit
 def pulls(  # type: ignore[no-untyped-def]
-    indptr, words, counts, mu, alpha, y, eta, h, said, pull, squares
+    indptr, words, counts, mu, alpha, y, eta, h, sums
 ):
     """How each log mu[w, i] would better eta . h for y, h being as ``settle`` leaves it.
 
@@ -42,9 +42,9 @@ def pulls(  # type: ignore[no-untyped-def]
 
         (diag(alpha) + sum of counts[w] r[w] r[w]') u = h * ((y - eta . h) eta - c)
 
-    and c is such that h . u = 0.  These, their squares and counts[w] r[w] are added up.
+    and c is such that h . u = 0.  Added up in ``sums`` are counts[w] r[w], these and their squares.
     """
-    k = len(alpha)
+    k, (said, pull, squares) = len(alpha), sums
     r, A, b = np.empty(k), np.empty((k, k)), np.empty((k, 2))
     for d in range(len(h)):
         entries = range(indptr[d], indptr[d + 1])
