@@ -196,7 +196,7 @@ def test_topics_and_proportions_are_dirichlet(rng):
     tables = rng.integers(0, 5, (2, 20_000, 3)).astype(np.int32)
     tables[:] = tables[:, :1]
     mu = np.empty((20_000, 3))
-    _kernels.topics(tables, 0.3, KEY, 0, mu)
+    _kernels.topics(tables, 0.3, np.zeros((20_000, 3)), KEY, 0, mu)
     shape = 0.3 + tables[:, 0].sum(axis=0)
     for i in range(3):
         assert stats.kstest(mu[:, i], stats.gamma(shape[i]).cdf).pvalue > 1e-4

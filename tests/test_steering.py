@@ -1,7 +1,6 @@
 """Topics steered by the response."""
 
 from dataclasses import replace
-from itertools import islice
 
 import numpy as np
 import pytest
@@ -10,17 +9,20 @@ from oracles import unequal_model
 from scipy.sparse import csr_array
 from scipy.spatial.distance import cdist
 
-from topicprism import Corpus, HybridSLDA, InterruptedWarning, SpectralSLDA
+from topicprism import Corpus, HybridSLDA, SpectralSLDA
 from topicprism.backends.steering import pulls as kernel
 from topicprism.backends.steering import settle
 from topicprism.calibration import Units, products, regress
 from topicprism.datasets import make_slda
 from topicprism.engines import Threaded
+from topicprism.estimators.gibbs import LIGHT
 from topicprism.evaluation import completion_log_likelihood, pr2
 from topicprism.inference import infer
-from topicprism.model import Model
 from topicprism.refinement import Part
-from topicprism.steering import FAINT, LEAST, MOST, SURE, Pulls, moved, pulls, settled, steer
+from topicprism.samplers import Gaussian, Plan, Schedule, chain, flat, init, observe
+from topicprism.samplers._kernels import LEAST
+from topicprism.samplers._kernels import topics as draw_topics
+from topicprism.steering import FADE, SURE, Pulls, leaned, pulls, settled
 
 AS_IT_IS = Units(0.0, 1.0)
 
@@ -56,7 +58,7 @@ def test_pulls_are_slopes_of_the_error(documents):
         return (y - proportions(counts, mu, alpha) @ eta) ** 2 / 2
 
     X, h = csr_array(counts), proportions(counts, mu, alpha)
-    said, pull, squares = sums = np.zeros((3, 6, 3))
+    pull, squares = sums = np.zeros((2, 6, 3))
     kernel(X.indptr, X.indices, X.data, mu, alpha, y, eta, h, sums)
     for w in range(6):
         for i in range(3):
@@ -66,8 +68,6 @@ def test_pulls_are_slopes_of_the_error(documents):
             slopes = (half_errors(down) - half_errors(up)) / 2e-5
             assert_allclose(pull[w, i], slopes.sum(), rtol=1e-4, atol=1e-8)
             assert_allclose(squares[w, i], (slopes**2).sum(), rtol=1e-4, atol=1e-8)
-    r = mu * h[:, None] / (mu @ h.T).T[..., None]
-    assert_allclose(said, np.einsum("dw,dwi->wi", counts, r))
 
 
 def test_a_word_that_no_topic_says_pulls_nothing(documents):
@@ -79,17 +79,19 @@ def test_a_word_that_no_topic_says_pulls_nothing(documents):
     assert np.isfinite(found.pull).all()
 
 
-def test_what_may_be_chance_moves_nothing():
-    mu = np.full((4, 2), 0.25)
-    error = np.array([[1.0, 1], [1, 1], [1e-3, 1e-3], [1e-3, 1e-3]])
-    pull = np.array([[1.0, -1], [0, 0], [0.1, -0.1], [9e9, -9e9]])
-    new = moved(mu, Pulls(np.full((4, 2), 80.0), pull, error**2, 10, 5.0))
-    ratio = new / new[1]
-    assert_allclose(ratio[0], 1)  # not sure
-    step = 10 * (0.1 - SURE * 1e-3) / (0.5 * (80 + FAINT))
-    assert_allclose(ratio[2], [1 + step, 1 - step])
-    assert_allclose(ratio[3], [MOST, LEAST])
-    assert_allclose(new.sum(axis=0), 1)
+def test_what_may_be_chance_is_not_asked_for():
+    error = np.array([[1.0, 1], [1, 1], [1e-3, 1e-3]])
+    pull = np.array([[1.0, -1], [0, 0], [0.1, -0.1]])
+    asked = Pulls(pull, error**2, 10, 5.0).sure()
+    assert_array_equal(asked[:2], 0)
+    assert_allclose(asked[2], np.array([1, -1]) * (0.1 - SURE * 1e-3) / 0.5)
+
+
+def test_what_was_asked_for_fades(documents):
+    model, counts, y = documents
+    docs = Corpus(csr_array(50 * counts), y)
+    once = leaned(docs, model, None)
+    assert_allclose(leaned(docs, model, np.ones_like(once)), once + FADE)
 
 
 def test_sums_do_not_depend_on_threads_and_leave_short_documents_out():
@@ -100,34 +102,40 @@ def test_sums_do_not_depend_on_threads_and_leave_short_documents_out():
     assert Corpus(X, y).total(settled, truth).n == one.n
 
 
-def test_each_round_explains_more(text):
-    X, y = text
-    docs = Corpus(X[:1000], y[:1000] - 3)
-    model = SpectralSLDA(5, method="two-stage", random_state=0).fit(X[:1000], y[:1000]).model_
-    fits = []
-    for steered in islice(steer(docs, model), 8):
-        sums = docs.total(products, steered, AS_IT_IS, Part())
-        fits.append(sums.pr2(regress(sums).eta))
-    assert np.all(np.diff(fits) > 0)
-    assert next(steer(docs, model)) is model
+def steered_by(docs, n_sweeps, strength=1):
+    """The mean of topics sampled for as many sweeps and as many more, from nothing."""
+    model = flat(docs.counts.shape[1], np.ones(3))
+
+    def steer(state):
+        return strength * leaned(docs, replace(model, alpha=state.alpha, mu=state.mu), state.lean)
+
+    plan = Plan(family=Gaussian(1e-6), beta=0.3, steer=steer)
+    data = observe(docs.counts, docs.y[:, None], plan.response)
+    states = chain(data, init(data, model, plan, 0), plan, Schedule(n_sweeps, n_sweeps))
+    kept = [state for state, keeping in states if keeping]
+    return replace(model, mu=sum(state.mu for state in kept) / n_sweeps), kept[-1]
 
 
-def test_steered_topics_predict_new_documents(text, rng):
-    """From topics that are nearly alike and tell next to nothing."""
-    X, y = text
-    t = y - y[:3000].mean()
-    docs = Corpus(X[:3000], t[:3000])
-    p = np.asarray(X.sum(axis=0), dtype=float) * np.exp(0.05 * rng.standard_normal((3, 400)))
-    start = Model(np.ones(3), (p / p.sum(axis=1, keepdims=True)).T, np.zeros(3), 1.0)
-
-    def fit(model, new=slice(0, 3000)):
+def test_topics_lean_to_what_predicts_new_documents(rng):
+    """Topics sampled from nothing turn to content, which tells nothing, unless they are steered."""
+    mood = rng.standard_normal(4000)
+    content, _, _ = make_slda(4000, n_words=60, n_topics=5, doc_length=60, random_state=0)
+    told = rng.poisson(0.4 * np.exp(0.8 * np.outer(mood, np.repeat([-1, 1], 5))))
+    X, new = csr_array(np.hstack([content.toarray(), told])), slice(3000, 4000)
+    docs, fits = Corpus(X[:3000], mood[:3000]), []
+    for strength in (0, 1):
+        model, last = steered_by(docs, 60, strength)
         eta = regress(docs.total(products, model, AS_IT_IS, Part())).eta
-        return pr2(t[new], infer(model, X[new]) @ eta)
+        fits.append(pr2(mood[new], infer(model, X[new]) @ eta))
+        assert np.any(last.lean) == bool(strength)
+    assert fits[1] > fits[0] + 0.1
 
-    *_, steered = islice(steer(docs, start), 40)
-    new = slice(3000, 4000)
-    assert fit(start, new) < 0.05
-    assert fit(steered, new) > 0.35
+
+def test_a_topic_keeps_some_of_a_word_it_leans_away_from(rng):
+    tables = np.full((1, 20_000, 2), 40, np.int32)
+    mu = np.empty((20_000, 2))
+    draw_topics(tables, 1.0, np.tile([-39.0, 9.0], (20_000, 1)), np.uint64(3), 0, mu)
+    assert_allclose(mu.mean(axis=0), [LEAST * 41, 50], rtol=0.01)  # five standard errors
 
 
 # --- in the hybrid --------------------------------------------------------------------
@@ -137,7 +145,7 @@ def test_the_hybrid_keeps_what_the_spectral_answer_predicts(text):
     """Its target: not worse than joint, neither in the response nor in the words."""
     X, y = text
     joint = SpectralSLDA(10, random_state=0).fit(X[:3000], y[:3000])
-    hybrid = HybridSLDA(10, random_state=0, burn_in=30, n_kept=30).fit(X[:3000], y[:3000])
+    hybrid = HybridSLDA(10, random_state=0, burn_in=100, n_kept=100).fit(X[:3000], y[:3000])
     assert hybrid.score(X[3000:], y[3000:]) > joint.score(X[3000:], y[3000:]) - 0.03
     words = [
         completion_log_likelihood(m.model_, X[3000:], np.random.default_rng(0))
@@ -166,14 +174,30 @@ def test_the_hybrid_chooses_the_number_of_topics():
         HybridSLDA("many").fit(X, y)
 
 
-def test_ctrl_c_while_steering_keeps_the_topics_so_far(text, monkeypatch):
-    def stopped(docs, model):
-        yield model
-        raise KeyboardInterrupt
+def test_responses_are_foretold_from_other_documents(text):
+    """Hints on responses of chance are chance, too."""
+    X, _ = text
+    y = np.random.default_rng(0).standard_normal(2500)
+    hybrid = HybridSLDA(3, random_state=0, burn_in=1, n_kept=1)
+    task = hybrid._task(X[:2500], y, Plan())
+    hybrid._spectral = hybrid._learnt(task, 3)
+    assert np.corrcoef(hybrid._foretold(task), y)[0, 1] < 0.06  # three standard errors
 
-    monkeypatch.setattr("topicprism.estimators.gibbs.steer", stopped)
+
+def test_a_steered_chain_goes_on_where_it_stood(text):
+    X, y = text[0][:2500], text[1][:2500]
+    whole = HybridSLDA(5, random_state=0, burn_in=12, n_kept=8).fit(X, y)
+    parts = HybridSLDA(5, random_state=0, burn_in=12, n_kept=1).fit(X, y)
+    assert parts.state_.lean.any()
+    parts.set_params(warm_start=True, burn_in=0, n_kept=7).fit(X, y)
+    assert_array_equal(parts.state_.mu, whole.state_.mu)
+
+
+def test_the_response_weighs_little_where_it_steers(text):
     X, y = text
-    hybrid = HybridSLDA(5, random_state=0, burn_in=3, n_kept=3)
-    with pytest.warns(InterruptedWarning, match="steered towards an R2 of .*; those so far are"):
-        hybrid.fit(X[:2500], y[:2500])
-    assert hybrid.predict(X[2500:]).shape == (1500,)
+    hybrid = HybridSLDA(5, random_state=0, burn_in=1, n_kept=1)
+    hybrid.fit(X[:2500], y[:2500])
+    task = hybrid._task(X[:2500], y[:2500], Plan())
+    assert hybrid._planned(task).family.weight == LIGHT
+    assert hybrid.set_params(refit=False)._planned(task).family.weight == 1
+    assert hybrid.set_params(response_weight=3)._planned(task).family.weight == 3

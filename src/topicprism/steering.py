@@ -1,4 +1,4 @@
-"""Topics steered by the response: words change topics where that would predict better.
+"""Topics that lean to what predicts: words drawn into topics where that would predict better.
 
 A sampler sees words and response together, and a document has many words and one response:
 topics drift to what explains words alone.  Raising the response's weight holds them, but
@@ -8,19 +8,22 @@ what counts: h(words), the proportions that words alone give, and the error it l
     sum over documents of (y - eta . h(words))^2
 
 Its slope along each log mu[w, i] is known (:mod:`topicprism.backends.steering`), with the
-standard error of that slope over documents.  A round takes off what may be chance and
-moves words a little::
+standard error of that slope over documents.  What may be chance is taken off::
 
     slope = sign(slope) max(|slope| - SURE * error, 0)
-    mu[w, i] *= 1 + STRENGTH * slope / (variance left * (times topic i says w + FAINT))
 
-Whoever asks for the next round owns the loop, and knows when the topics are good enough.
+and the rest is asked for in the currency of a sampler: from time to time, each topic is told to
+take itself to have said each word so many times more, or fewer ::
+
+    lean[w, i] = FADE * lean[w, i] + STRENGTH * slope / variance left
+
+Where that comes to rest the words' likelihood falls as fast as the response's, from words
+alone, rises, the latter weighing STRENGTH / (1 - FADE) times what it weighs in the model.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -34,27 +37,31 @@ from topicprism.moments import Additive
 
 SWEEPS = 5  # over a document
 SURE = 1.5  # standard errors
-STRENGTH, FAINT = 10.0, 20.0
-LEAST, MOST = 0.5, 2.0  # what a round may multiply a probability by
+STRENGTH, FADE = 2.0, 0.9
 
 
 @dataclass(frozen=True)
 class Pulls(Additive):
     """Sums over documents along each log mu[w, i], and of squared errors."""
 
-    said: WordTopic
     pull: WordTopic
     squares: WordTopic
     n: int
     error: float
 
+    def sure(self) -> WordTopic:
+        """What is beyond chance, in words."""
+        slope = np.maximum(np.abs(self.pull) - SURE * np.sqrt(self.squares), 0)
+        variance = max(self.error / max(self.n, 1), 1e-9)
+        words: WordTopic = np.copysign(slope, self.pull) / variance
+        return words
 
-def steer(docs: Documents, model: Model) -> Iterator[Model]:
-    """The model, and what it is after each further round, for as long as somebody asks."""
-    while True:
-        yield model
-        eta = regress(docs.total(settled, model)).eta
-        model = replace(model, mu=moved(model.mu, docs.total(pulls, model, eta)))
+
+def leaned(docs: Documents, model: Model, lean: WordTopic | None) -> WordTopic:
+    """What topics are to lean to, having leaned to ``lean``."""
+    eta = regress(docs.total(settled, model)).eta
+    asked = STRENGTH * docs.total(pulls, model, eta).sure()
+    return asked if lean is None else FADE * lean + asked
 
 
 def settled(c: Corpus, model: Model) -> Products:
@@ -64,10 +71,9 @@ def settled(c: Corpus, model: Model) -> Products:
 
 def pulls(c: Corpus, model: Model, eta: Topic) -> Pulls:
     X, y, h = _proportions(c, model)
-    sums = np.zeros((3, *model.mu.shape))
+    pull, squares = sums = np.zeros((2, *model.mu.shape))
     steering.pulls(*X, model.alpha, y, eta, h, sums)
-    said, pull, squares = sums
-    return Pulls(said, pull, squares, len(y), float(((y - h @ eta) ** 2).sum()))
+    return Pulls(pull, squares, len(y), float(((y - h @ eta) ** 2).sum()))
 
 
 def _proportions(c: Corpus, model: Model) -> tuple[tuple[Array, ...], Doc, DocTopic]:
@@ -78,14 +84,3 @@ def _proportions(c: Corpus, model: Model) -> tuple[tuple[Array, ...], Doc, DocTo
     h = np.empty((len(rows), model.n_topics))
     steering.settle(*words, model.alpha, SWEEPS, h)
     return words, np.ascontiguousarray(rows.y, dtype=float), h
-
-
-def moved(mu: WordTopic, found: Pulls) -> WordTopic:
-    """Topics a round further on."""
-    slope = np.abs(found.pull) - SURE * np.sqrt(found.squares)
-    slope = np.copysign(np.maximum(slope, 0), found.pull)
-    variance = max(found.error / max(found.n, 1), 1e-9)
-    step = STRENGTH * slope / (variance * (found.said + FAINT))
-    new: WordTopic = mu * np.clip(1 + step, LEAST, MOST)
-    new /= new.sum(axis=0)
-    return new

@@ -42,9 +42,9 @@ def pulls(  # type: ignore[no-untyped-def]
 
         (diag(alpha) + sum of counts[w] r[w] r[w]') u = h * ((y - eta . h) eta - c)
 
-    and c is such that h . u = 0.  Added up in ``sums`` are counts[w] r[w], these and their squares.
+    and c is such that h . u = 0.  Added up in ``sums`` are these and their squares.
     """
-    k, (said, pull, squares) = len(alpha), sums
+    k, (pull, squares) = len(alpha), sums
     r, A, b = np.empty(k), np.empty((k, k)), np.empty((k, 2))
     for d in range(len(h)):
         entries = range(indptr[d], indptr[d + 1])
@@ -63,7 +63,6 @@ def pulls(  # type: ignore[no-untyped-def]
                 mean = r @ u
                 for i in range(k):
                     by = counts[j] * r[i] * (u[i] - mean)
-                    said[words[j], i] += counts[j] * r[i]
                     pull[words[j], i] += by
                     squares[words[j], i] += by * by
 

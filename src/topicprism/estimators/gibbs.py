@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import warnings
+from collections.abc import Callable
 from dataclasses import replace
-from itertools import islice
 from typing import Any, Self
 
 import numpy as np
 from joblib import effective_n_jobs
 
-from topicprism._typing import Doc, DocTopic
-from topicprism.automatic import GRID, LEARN_ON, TRY_ON, Learnt, Wishes, learn_from
+from topicprism._typing import Doc, DocTopic, WordTopic
+from topicprism.automatic import GRID, LEARN_ON, Learnt, Wishes, learn_from
 from topicprism.backends import one_blas_thread
 from topicprism.calibration import Calibrated, Units, best_alpha0, calibrate, products, regress
 from topicprism.corpus import Corpus
@@ -20,7 +19,6 @@ from topicprism.estimators.base import generator
 from topicprism.estimators.sampled import (
     AUTO,
     Callback,
-    InterruptedWarning,
     SampledRegression,
     Task,
     check_chain,
@@ -29,18 +27,17 @@ from topicprism.estimators.sampled import (
 from topicprism.inference import infer, predict
 from topicprism.model import Model
 from topicprism.refinement import Part
-from topicprism.samplers import Gaussian, Plan
+from topicprism.samplers import Gaussian, Plan, State
 from topicprism.samplers.state import RESPONSES
 from topicprism.settings import check_choice, check_real
-from topicprism.steering import steer
+from topicprism.steering import leaned
 
 AS_IT_IS = Units(0.0, 1.0)
 PRIOR, BURSTINESS = 3.0, 0.25  # sum of it, and by how much repetition says less, to steer by
-HINT = 0.5  # of what topics are steered by is what the spectral answer predicts: less noise
-SHORT = 0.02  # of R^2, that steered topics may fall short of the spectral answer
+HINT = 0.5  # of what topics are steered by is what the spectral answer foretells: less noise
+FIFTHS = 5
+LIGHT = 0.1  # weight of the response where topics are steered by it anyway
 FEW = 2_000  # documents; with fewer, the topics of the response are better held than found again
-ROUNDS = 40  # of steering, at most
-SPENT = 500  # parameters that steering spends: R^2 is adjusted for them
 
 
 class GibbsSLDA(SampledRegression):
@@ -146,9 +143,9 @@ class HybridSLDA(SampledRegression):
     """Gibbs sampling that starts at the joint spectral answer.
 
     Where the model holds, that is all.  On text, sampled topics turn to what explains words
-    alone; they are steered back until they explain the response about as well as those of
-    the spectral answer (:mod:`topicprism.steering`).  With fewer than 2,000 documents the
-    topics that the spectral answer has for the response keep their words instead.
+    alone, so they are steered all along by what would predict better from words alone
+    (:mod:`topicprism.steering`).  With fewer than 2,000 documents the topics that the
+    spectral answer has for the response keep their words instead.
 
     Parameters
     ----------
@@ -156,9 +153,10 @@ class HybridSLDA(SampledRegression):
         Number of topics; chosen as by :class:`SpectralSLDA`.
     alpha0, learn_alpha, beta, burn_in, n_kept, tolerance
         As in :class:`GibbsSLDA`; by default ``learn_alpha`` is True, ``beta`` 0.3, ``burn_in``
-        100 and ``n_kept`` 200.
-    response_weight : float, default=1.0
-        Power of the response's likelihood in the chain; 1 is the model's.
+        100 and ``n_kept`` 300.
+    response_weight : float or "auto", default="auto"
+        Power of the response's likelihood in the chain; 1 is the model's.  "auto" is 1, or 0.1
+        where topics are steered: documents that follow their own response would mislead them.
     refit : bool, default=True
         Whether topics are steered and the coefficients are those of a ridge regression on the
         proportions inferred from the training words alone, as they will be at prediction.
@@ -176,15 +174,15 @@ class HybridSLDA(SampledRegression):
 
     def __init__(
         self,
-        n_topics: int | str = "auto",
+        n_topics: int | str = AUTO,
         *,
-        response_weight: float = 1.0,
+        response_weight: float | str = AUTO,
         refit: bool = True,
         alpha0: float = 1.0,
         learn_alpha: bool = True,
         beta: float = 0.3,
         burn_in: int = 100,
-        n_kept: int = 200,
+        n_kept: int = 300,
         tolerance: float = 0.0,
         warm_start: bool = False,
         callback: Callback | None = None,
@@ -208,23 +206,53 @@ class HybridSLDA(SampledRegression):
     @with_callbacks
     def fit(self, X: Any, y: Any) -> Self:
         """Learn by the joint spectral method, then sample from there."""
-        check_real("response_weight", self.response_weight, 1e-6, "try 1.0")
+        if self.response_weight != AUTO:
+            check_real("response_weight", self.response_weight, 1e-6, 'try "auto"')
         check_chain(self, may_choose=True)
-        family = Gaussian(float(self.response_weight))
-        plan = Plan("mixture", family, float(self.beta), learn_alpha=self.learn_alpha)
+        plan = Plan(beta=float(self.beta), learn_alpha=self.learn_alpha)
         task = self._task(X, y, plan)
         if not (self.warm_start and hasattr(self, "state_")):
-            self._spectral = self._learnt(task)
-        if self.refit and len(task.Y) < FEW:
-            plan = replace(plan, held=self._spectral.held)
-        self._sample(replace(task, plan=plan))
+            self._spectral = self._learnt(task, None if self.n_topics == AUTO else self.n_topics)
+            self._hints: Doc | None = None
+        self._sample(replace(task, plan=self._planned(task)))
         return self
 
-    def _learnt(self, task: Task) -> Learnt:
+    def _planned(self, task: Task) -> Plan:
+        """The model's own where it holds; on text, topics of the response held or all steered."""
+        held = self._spectral.held if self.refit else ()
+        steered = bool(held) and len(task.Y) >= FEW
+        weight = self.response_weight
+        if weight == AUTO:
+            weight = LIGHT if steered else 1.0
+        plan = replace(task.plan, family=Gaussian(float(weight)))
+        return replace(plan, steer=self._steer(task)) if steered else replace(plan, held=held)
+
+    def _learnt(self, task: Task, n_topics: int | None) -> Learnt:
         """The spectral answer, for a response of mean 0 and variance 1."""
         seed = int(generator(self.random_state).integers(2**62))
-        wishes = Wishes(None if self.n_topics == AUTO else self.n_topics)
-        return learn_from(self._docs(task), wishes, np.random.default_rng(seed))
+        return learn_from(self._docs(task), Wishes(n_topics), np.random.default_rng(seed))
+
+    def _steer(self, task: Task) -> Callable[[State], WordTopic]:
+        """What makes topics lean to what predicts."""
+        if self._hints is None:
+            self._hints = self._foretold(task)
+        guide = self._docs(task, (1 - HINT) * task.Y[:, 0] + HINT * self._hints)
+
+        def steer(state: State) -> WordTopic:
+            model = Model(state.alpha, state.mu, state.eta[:, 0], 1.0, BURSTINESS)
+            return leaned(guide, model.with_alpha0(PRIOR), state.lean)
+
+        return steer
+
+    def _foretold(self, task: Task) -> Doc:
+        """Each response as the spectral answer to the other four fifths of documents has it."""
+        hints, fifth = np.empty(len(task.Y)), np.arange(len(task.Y)) % FIFTHS
+        for i in range(FIFTHS):
+            rest = replace(task, counts=task.counts[fifth != i], Y=task.Y[fifth != i])
+            model = self._learnt(rest, self._spectral.model.n_topics).model
+            h = infer(model, task.counts[fifth == i], n_threads=effective_n_jobs(self.n_jobs))
+            hints[fifth == i] = predict(model, h)
+        return hints
 
     def _docs(self, task: Task, y: Doc | None = None) -> Threaded:
         corpus = Corpus(task.counts, task.Y[:, 0] if y is None else y)
@@ -248,33 +276,6 @@ class HybridSLDA(SampledRegression):
             if task.plan.held:
                 model = replace(model, burstiness=self._spectral.model.burstiness)
                 model = model.with_alpha0(best_alpha0(docs, model, units, Part(), GRID))
-            elif self._spectral.held:
-                model = self._steered(model, task)
+            elif task.plan.steer:
+                model = replace(model.with_alpha0(PRIOR), burstiness=BURSTINESS)
             return calibrate(docs, model, units, Part.of(len(y), LEARN_ON))
-
-    def _steered(self, model: Model, task: Task) -> Model:
-        """Topics that explain the response as well as those of the spectral answer."""
-        docs, learnt, y = self._docs(task), self._spectral.model, task.Y[:, 0]
-        part = Part.of(len(y), TRY_ON)
-
-        def fit(tried: Model) -> float:
-            sums = docs.total(products, tried, AS_IT_IS, part)
-            return sums.pr2(regress(sums).eta)
-
-        known = fit(learnt)
-        goal = known - SHORT + SPENT * (1 - known) / len(y)
-        h = infer(learnt, task.counts, n_threads=effective_n_jobs(self.n_jobs))
-        guide = self._docs(task, (1 - HINT) * y + HINT * predict(learnt, h))
-        steered = start = replace(model.with_alpha0(PRIOR), burstiness=BURSTINESS)
-        try:
-            for steered in islice(steer(guide, start), ROUNDS + 1):
-                if fit(steered) >= goal:
-                    break
-        except KeyboardInterrupt:
-            warnings.warn(
-                f"interrupted while topics were steered towards an R2 of {goal:.2f}; those so far "
-                "are kept",
-                InterruptedWarning,
-                stacklevel=5,
-            )
-        return steered

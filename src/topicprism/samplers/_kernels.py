@@ -24,6 +24,7 @@ jit: Any = nb.njit(nogil=True, cache=True, fastmath={"reassoc", "contract", "nsz
 plain: Any = nb.njit(nogil=True, cache=True)
 
 BLOCK = 8
+LEAST = 0.3
 TINY = 1e-200  # a product of probabilities is put into a log before it comes here
 
 
@@ -195,8 +196,11 @@ def assignments(  # type: ignore[no-untyped-def]
 
 
 @plain
-def topics(tables, beta, key, first, mu):  # type: ignore[no-untyped-def]
-    """``mu[:] = rng.standard_gamma(beta + tables.sum(axis=0))``; word v draws from stream v."""
+def topics(tables, beta, lean, key, first, mu):  # type: ignore[no-untyped-def]
+    """``mu[:] = rng.standard_gamma(beta + n + lean)``, n summed over tables; word v has stream v.
+
+    A word that a topic leans away from keeps LEAST of its ``beta + n`` all the same.
+    """
     k = mu.shape[1]
     for v in range(len(mu)):
         state = scramble(key + GOLDEN * np.uint64(first + v))
@@ -204,7 +208,7 @@ def topics(tables, beta, key, first, mu):  # type: ignore[no-untyped-def]
             n = 0
             for t in range(len(tables)):
                 n += tables[t, v, i]
-            state, g, boost = gamma(state, beta + n)
+            state, g, boost = gamma(state, max(beta + n + lean[v, i], LEAST * (beta + n)))
             mu[v, i] = g * np.exp(boost)
 
 

@@ -13,7 +13,7 @@ One sweep draws, each given all the rest:
    the response likes it (Metropolis within Gibbs); or z alone, h integrated out
 2. eta, a Gaussian posterior
 3. sigma^2, an inverse Gamma posterior
-4. mu, Dirichlet posteriors
+4. mu, Dirichlet posteriors; every STEER_EVERY sweeps the plan may say what topics lean to
 5. alpha, if it is to be learnt, by slice sampling
 
 Given mu and eta the documents are independent, so threads share them and the
@@ -42,6 +42,7 @@ from topicprism.samplers import _kernels
 from topicprism.samplers._random import GOLDEN
 from topicprism.samplers.state import DocResponse, Observed, Plan, State, TopicResponse
 
+STEER_EVERY = 10
 SHARDS = 4  # for each thread, so that none waits long for the slowest
 DRAWS = {name: i for i, name in enumerate(("documents", "words", "alpha"))}
 
@@ -49,6 +50,8 @@ DRAWS = {name: i for i, name in enumerate(("documents", "words", "alpha"))}
 def sweep(data: Observed, state: State, plan: Plan, n_threads: int = 1) -> State:
     """Draw everything once; the numbers are those of the docstring of this module."""
     rng = np.random.default_rng([state.seed, state.sweep])
+    if plan.steer is not None and state.sweep % STEER_EVERY == 0:
+        state = replace(state, lean=plan.steer(state))
     fit = state.shares @ state.eta
     target, precision = plan.family.augment(data.Y, fit, state.noise, rng)
     with ThreadPoolExecutor(n_threads) as pool:  # which starts no thread until asked to
@@ -141,13 +144,14 @@ def _documents(
 
 
 def _topics(tables: NDArray[np.int32], state: State, beta: float, share: Share) -> WordTopic:
-    """mu_i ~ Dirichlet(beta + the times each word has topic i)."""
+    """mu_i ~ Dirichlet(beta + the times each word has topic i + what topics lean to)."""
     mu, key = np.empty_like(state.mu), _key(state, "words")
+    lean = np.zeros_like(mu) if state.lean is None else state.lean
     edges = np.linspace(0, len(mu), share.n_threads + 1).astype(int).tolist()
 
     def fill(shard: int) -> None:
         start, stop = edges[shard : shard + 2]
-        _kernels.topics(tables[:, start:stop], beta, key, start, mu[start:stop])
+        _kernels.topics(tables[:, start:stop], beta, lean[start:stop], key, start, mu[start:stop])
 
     share(fill, share.n_threads)
     total = mu.sum(axis=0)

@@ -10,11 +10,13 @@ eta         eta      effects; one column for each of L responses      (k, L)
 noise       sigma^2  variance of the response
 target      --       what the response asks eta . shares to be        (D, L)
 precision   --       how firmly: 1 / sigma^2 for sLDA                 (D, L)
+lean        --       counts added to those of words, or taken off     (V, k)
 ==========  =======  ======================================================
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Annotated, Protocol
@@ -78,6 +80,7 @@ class Plan:
     eta_variance: float = 100.0
     learn_alpha: bool = False
     held: tuple[int, ...] = ()  # topics that keep their words
+    steer: Callable[[State], WordTopic] | None = None  # what topics lean to from now on
 
 
 @dataclass(frozen=True)
@@ -110,6 +113,7 @@ class State:
     z: NDArray[np.int32]
     log_likelihood: float = float("nan")  # of words and responses, per word
     acceptance: float = float("nan")  # of the Metropolis steps
+    lean: WordTopic | None = None
 
 
 def observe(counts: Counts, Y: DocResponse, response: str) -> Observed:
