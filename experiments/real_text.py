@@ -2,7 +2,7 @@
 
     python experiments/real_text.py                   # two hours on two cores
     python experiments/real_text.py --only imdb       # one corpus
-    python experiments/real_text.py --folds           # five folds of each; a quarter of an hour
+    python experiments/real_text.py --folds           # five folds of each; an hour
     python experiments/real_text.py --page            # tables and plots from what there is
     python experiments/real_text.py --quick           # seconds, for the test suite
 
@@ -343,7 +343,8 @@ def page() -> None:
             cells = [r.method, str(r.k or ""), f"{r.pr2:.3f}", f"{r.pr2 / ridge:.2f}", *words]
             lines.append("| " + " | ".join([*cells, f"{r.seconds:.1f}"]) + " |")
     text = _between(PAGE.read_text(), "tables", lines)
-    PAGE.write_text(_between(text, "folds", fold_table(read(FOLDED))))
+    folded = read(FOLDED)
+    PAGE.write_text(_between(text, "folds", fold_table(folded) + differences(folded)))
     draw(rows)
 
 
@@ -373,6 +374,23 @@ def fold_table(rows: list[Row]) -> list[str]:
             ):
                 cells.append("" if np.isnan(value) else f"{value:.3f}")
             lines.append("| " + " | ".join(cells) + " |")
+    return lines
+
+
+def differences(rows: list[Row]) -> list[str]:
+    """HybridSLDA() minus SpectralSLDA(), fold by fold: means and their standard errors."""
+    lines = ["", "| `HybridSLDA()` less `SpectralSLDA()` | pR² | log-lik. |", "| --- | --: | --: |"]
+    for corpus in dict.fromkeys(r.corpus for r in rows):
+        ours, theirs = (
+            np.array(
+                [(r.pr2, r.log_likelihood) for r in rows if (r.corpus, r.method) == (corpus, m)]
+            )
+            for m in ("HybridSLDA()", "SpectralSLDA()")
+        )
+        gain = ours - theirs
+        means, errors = gain.mean(axis=0), gain.std(axis=0, ddof=1) / np.sqrt(len(gain))
+        cells = [f"{m:+.3f} ± {e:.3f}" for m, e in zip(means, errors, strict=True)]
+        lines.append("| " + " | ".join([corpus, *cells]) + " |")
     return lines
 
 

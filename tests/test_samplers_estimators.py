@@ -349,6 +349,7 @@ def test_arviz_gets_the_draws(corpus, monkeypatch):
         (GibbsSLDA(tolerance=-1e-3), "tolerance=-0.001, but expected a number from 0 up; the"),
         (GibbsSLDA(callback=3), "callback=3, but expected None or a function of one argument"),
         (HybridSLDA(response_weight=0), "response_weight=0, but expected a number from 1e-06 up"),
+        (HybridSLDA(response_weight="big"), "response_weight='big', but .* up; try \"auto\""),
         (MedLDA(C=-1), "C=-1, but expected a number from 0 up; try"),
         (MedLDA(epsilon=np.nan), "epsilon=nan, but expected a number from 0 up; try 0.1"),
         (MedLDAClassifier(C="1"), "C='1', but expected a number from 0 up; try"),

@@ -191,6 +191,7 @@ def test_a_steered_chain_goes_on_where_it_stood(text):
     assert parts.state_.lean.any()
     parts.set_params(warm_start=True, burn_in=0, n_kept=7).fit(X, y)
     assert_array_equal(parts.state_.mu, whole.state_.mu)
+    assert parts.set_params(refit=False).fit(X, y).state_.lean is None
 
 
 def test_the_response_weighs_little_where_it_steers(text):

@@ -50,7 +50,9 @@ DRAWS = {name: i for i, name in enumerate(("documents", "words", "alpha"))}
 def sweep(data: Observed, state: State, plan: Plan, n_threads: int = 1) -> State:
     """Draw everything once; the numbers are those of the docstring of this module."""
     rng = np.random.default_rng([state.seed, state.sweep])
-    if plan.steer is not None and state.sweep % STEER_EVERY == 0:
+    if plan.steer is None:
+        state = replace(state, lean=None)
+    elif state.sweep % STEER_EVERY == 0:
         state = replace(state, lean=plan.steer(state))
     fit = state.shares @ state.eta
     target, precision = plan.family.augment(data.Y, fit, state.noise, rng)
