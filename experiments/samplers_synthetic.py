@@ -28,7 +28,7 @@ WAYS = {
     "hybrid, the paper's": lambda k, n: HybridSLDA(
         k, learn_alpha=False, refit=False, beta=0.1, burn_in=n // 6, n_kept=n // 6
     ),
-    "hybrid": lambda k, n: HybridSLDA(k, burn_in=n // 6, n_kept=n // 6),
+    "hybrid": lambda k, n: HybridSLDA(k, burn_in=n // 3, n_kept=n),
 }
 
 

@@ -436,6 +436,18 @@ def test_a_chain_can_go_on_from_any_state(rng):
     assert_array_equal(again[-1].eta, whole[-1].eta)
 
 
+def test_what_is_trusted_stays_while_documents_change(rng):
+    _, X, y, _ = small_corpus(rng, D=40)
+    plan, data = Plan(trusted=2), observe(X, y[:, None], "mixture")
+    start = init(data, flat(30, np.full(4, 0.1)), plan, seed=3)
+    _, second, third = (s for s, _ in chain(data, start, plan, Schedule(0, 3)))
+    assert_array_equal(second.eta, start.eta)
+    assert second.noise == start.noise
+    assert (second.shares != start.shares).any()
+    assert (third.eta != start.eta).all()
+    assert third.noise != start.noise
+
+
 def test_the_papers_rule_stops_the_burn_in(rng):
     _, X, y, _ = small_corpus(rng, D=40)
     plan, data = Plan(), observe(X, y[:, None], "mixture")

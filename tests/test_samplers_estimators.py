@@ -24,8 +24,8 @@ from topicprism import (
     MedLDAClassifier,
     SpectralSLDA,
 )
-from topicprism.datasets import make_slda
-from topicprism.evaluation import word_log_likelihood
+from topicprism.datasets import draw_corpus, draw_model, make_slda
+from topicprism.evaluation import recovery_errors, word_log_likelihood
 from topicprism.samplers import Progress
 
 SHORT = {"burn_in": 3, "n_kept": 2}
@@ -188,10 +188,32 @@ def test_the_hybrid_is_at_least_as_likely_as_its_start(corpus):
     assert after >= before
 
 
+@pytest.mark.parametrize("seed", range(3))
+def test_the_hybrid_is_closer_to_the_truth_than_its_start(seed):
+    """Where the model holds: the same prior, better topics, and predictions as good."""
+    truth = draw_model(100, 5, rng := np.random.default_rng(seed), noise=0.3)
+    X, y, _ = draw_corpus(truth, 4000, 100, rng)
+    start = SpectralSLDA(random_state=0).fit(X[:3000], y[:3000])
+    hybrid = HybridSLDA(random_state=0, burn_in=60, n_kept=60).fit(X[:3000], y[:3000])
+    assert_allclose(hybrid.alpha_.sum(), start.alpha_.sum(), rtol=0.05)  # two random starts
+    before, after = (recovery_errors(m.model_, truth) for m in (start, hybrid))
+    assert after.mu < before.mu
+    assert hybrid.score(X[3000:], y[3000:]) > start.score(X[3000:], y[3000:]) - 0.005
+    assert_allclose(hybrid.noise_variance_, 0.09, rtol=0.15)
+    assert not hasattr(hybrid, "coef_std_")  # its draws say how sure it is
+
+
+def test_a_later_fit_leaves_nothing_of_an_earlier_one(corpus):
+    X, y, _ = corpus
+    hybrid = HybridSLDA(3, random_state=0, **SHORT)
+    hybrid.coef_std_ = np.ones(3)
+    assert not hasattr(hybrid.fit(X, y), "coef_std_")
+
+
 def test_weight_pulls_the_fit_to_the_response(corpus):
     X, y, _ = corpus
     light, heavy = (
-        HybridSLDA(3, response_weight=w, refit=False, random_state=0, **SHORT).fit(X, y)
+        HybridSLDA(3, response_weight=w, random_state=0, burn_in=30, n_kept=10).fit(X, y)
         for w in (0.1, 10.0)
     )
     assert heavy.noise_variance_ < light.noise_variance_
@@ -348,6 +370,8 @@ def test_arviz_gets_the_draws(corpus, monkeypatch):
         (GibbsSLDA(n_kept=0), "n_kept=0, but expected a whole number from 1 up; try 100"),
         (GibbsSLDA(tolerance=-1e-3), "tolerance=-0.001, but expected a number from 0 up; the"),
         (GibbsSLDA(callback=3), "callback=3, but expected None or a function of one argument"),
+        (HybridSLDA(learn_alpha="no"), "learn_alpha='no', but expected one of True, False, 'auto'"),
+        (HybridSLDA(beta="wide"), "beta='wide', but expected a number from 1e-06 up"),
         (HybridSLDA(response_weight=0), "response_weight=0, but expected a number from 1e-06 up"),
         (HybridSLDA(response_weight="big"), "response_weight='big', but .* up; try \"auto\""),
         (MedLDA(C=-1), "C=-1, but expected a number from 0 up; try"),

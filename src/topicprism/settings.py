@@ -47,7 +47,7 @@ def check_prior(n_topics: int, alpha0: float) -> None:
     check_real("alpha0", alpha0, 1e-6, "the sum of the Dirichlet parameters; try 1.0", high=1e4)
 
 
-def check_choice(name: str, value: Any, choices: Iterable[str]) -> None:
+def check_choice(name: str, value: Any, choices: Iterable[Any]) -> None:
     if value not in list(choices):
         listed = ", ".join(map(repr, choices))
         raise ValueError(f"{name}={value!r}, but expected one of {listed}; choose one of these")

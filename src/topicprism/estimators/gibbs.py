@@ -38,6 +38,7 @@ HINT = 0.5  # of what topics are steered by is what the spectral answer foretell
 FIFTHS = 5
 LIGHT = 0.1  # weight of the response where topics are steered by it anyway
 FEW = 2_000  # documents; with fewer, the topics of the response are better held than found again
+TRUSTED = 20  # sweeps with the coefficients of the spectral answer, where the model holds
 
 
 class GibbsSLDA(SampledRegression):
@@ -142,25 +143,28 @@ class GibbsSLDA(SampledRegression):
 class HybridSLDA(SampledRegression):
     """Gibbs sampling that starts at the joint spectral answer.
 
-    Where the model holds, that is all.  On text, sampled topics turn to what explains words
-    alone, so they are steered all along by what would predict better from words alone
-    (:mod:`topicprism.steering`).  With fewer than 2,000 documents the topics that the
-    spectral answer has for the response keep their words instead.
+    Where the model holds (:class:`SpectralSLDA` says when), that is all.  On text, sampled
+    topics turn to what explains words alone, so they are steered all along by what would
+    predict better from words alone (:mod:`topicprism.steering`).  With fewer than 2,000
+    documents the topics that the spectral answer has for the response keep their words instead.
 
     Parameters
     ----------
     n_topics : int or "auto", default="auto"
         Number of topics; chosen as by :class:`SpectralSLDA`.
-    alpha0, learn_alpha, beta, burn_in, n_kept, tolerance
-        As in :class:`GibbsSLDA`; by default ``learn_alpha`` is True, ``beta`` 0.3, ``burn_in``
-        100 and ``n_kept`` 300.
+    alpha0, learn_alpha, beta : "auto" or as in :class:`GibbsSLDA`, default="auto"
+        "auto" is the spectral answer's prior, not learnt, and 1 for ``beta`` where the model
+        holds; on text a prior that begins at 1 and is learnt, and 0.3 for ``beta``.
+    burn_in, n_kept, tolerance
+        As in :class:`GibbsSLDA`; by default ``burn_in`` is 100 and ``n_kept`` 300.
     response_weight : float or "auto", default="auto"
         Power of the response's likelihood in the chain; 1 is the model's.  "auto" is 1, or 0.1
         where topics are steered: documents that follow their own response would mislead them.
     refit : bool, default=True
-        Whether topics are steered and the coefficients are those of a ridge regression on the
-        proportions inferred from the training words alone, as they will be at prediction.
-        ``coef_draws_`` are the chain's in either case.  Steered topics have a prior of sum 3.
+        Whether, on text, topics are steered and the coefficients are those of a ridge
+        regression on the proportions inferred from the training words alone, as they will be at
+        prediction.  ``coef_draws_`` are the chain's in either case.  Steered topics have a
+        prior of sum 3.
     warm_start, callback, n_jobs, random_state
         As in :class:`GibbsSLDA`.
 
@@ -178,9 +182,9 @@ class HybridSLDA(SampledRegression):
         *,
         response_weight: float | str = AUTO,
         refit: bool = True,
-        alpha0: float = 1.0,
-        learn_alpha: bool = True,
-        beta: float = 0.3,
+        alpha0: float | str = AUTO,
+        learn_alpha: bool | str = AUTO,
+        beta: float | str = AUTO,
         burn_in: int = 100,
         n_kept: int = 300,
         tolerance: float = 0.0,
@@ -208,9 +212,9 @@ class HybridSLDA(SampledRegression):
         """Learn by the joint spectral method, then sample from there."""
         if self.response_weight != AUTO:
             check_real("response_weight", self.response_weight, 1e-6, 'try "auto"')
+        check_choice("learn_alpha", self.learn_alpha, (True, False, AUTO))
         check_chain(self, may_choose=True)
-        plan = Plan(beta=float(self.beta), learn_alpha=self.learn_alpha)
-        task = self._task(X, y, plan)
+        task = self._task(X, y, Plan())
         if not (self.warm_start and hasattr(self, "state_")):
             self._spectral = self._learnt(task, None if self.n_topics == AUTO else self.n_topics)
             self._hints: Doc | None = None
@@ -221,11 +225,19 @@ class HybridSLDA(SampledRegression):
         """The model's own where it holds; on text, topics of the response held or all steered."""
         held = self._spectral.held if self.refit else ()
         steered = bool(held) and len(task.Y) >= FEW
-        weight = self.response_weight
-        if weight == AUTO:
-            weight = LIGHT if steered else 1.0
-        plan = replace(task.plan, family=Gaussian(float(weight)))
+        plan = replace(
+            task.plan,
+            family=Gaussian(_unless_auto(self.response_weight, LIGHT if steered else 1.0)),
+            beta=_unless_auto(self.beta, 1.0 if self._holds else 0.3),
+            learn_alpha=bool(_unless_auto(self.learn_alpha, not self._holds)),
+            trusted=TRUSTED if self._holds else 0,
+        )
         return replace(plan, steer=self._steer(task)) if steered else replace(plan, held=held)
+
+    @property
+    def _holds(self) -> bool:
+        """Whether the documents are the model's, by the spectral answer."""
+        return self._spectral.solution is not None
 
     def _learnt(self, task: Task, n_topics: int | None) -> Learnt:
         """The spectral answer, for a response of mean 0 and variance 1."""
@@ -259,16 +271,18 @@ class HybridSLDA(SampledRegression):
         return Threaded(corpus, effective_n_jobs(self.n_jobs))
 
     def _start(self, task: Task, seed: int, n_threads: int) -> tuple[Model, DocTopic | None]:
-        with one_blas_thread:
-            model = self._spectral.model.with_alpha0(float(self.alpha0))
-            model = replace(model, burstiness=0.0)
-            found = regress(self._docs(task).total(products, model, AS_IT_IS, Part()))
-        sigma = min(max(float(np.sqrt(found.variance)), 0.1), 1.0)  # y has variance 1
-        model = replace(model, eta=found.eta, sigma=sigma)
+        model = replace(self._spectral.model, burstiness=0.0)
+        if not self._holds or self.alpha0 != AUTO:
+            model = model.with_alpha0(_unless_auto(self.alpha0, 1.0))
+        if not self._holds:
+            with one_blas_thread:
+                found = regress(self._docs(task).total(products, model, AS_IT_IS, Part()))
+            model = replace(model, eta=found.eta, sigma=float(np.sqrt(found.variance)))
+        model = replace(model, sigma=min(max(model.sigma, 0.1), 1.0))  # y has variance 1
         return model, infer(model, task.counts, n_threads=n_threads)
 
     def _calibrated(self, model: Model, task: Task) -> Calibrated | None:
-        if not self.refit:
+        if self._holds or not self.refit:
             return None
         units, y = Units(task.units.centre, task.units.scale), task.Y[:, 0]
         docs = self._docs(task, units.centre + units.scale * y)
@@ -279,3 +293,7 @@ class HybridSLDA(SampledRegression):
             elif task.plan.steer:
                 model = replace(model.with_alpha0(PRIOR), burstiness=BURSTINESS)
             return calibrate(docs, model, units, Part.of(len(y), LEARN_ON))
+
+
+def _unless_auto(value: float | str, otherwise: float) -> float:
+    return otherwise if value == AUTO else float(value)

@@ -85,7 +85,7 @@ class Task:
 class SampledTopics(CallbackSupport, Topics):
     """An estimator that runs a chain."""
 
-    beta: float
+    beta: float | str
     burn_in: int
     n_kept: int
     tolerance: float
@@ -150,6 +150,8 @@ class SampledTopics(CallbackSupport, Topics):
         self.state_, self.n_sweeps_ = record.last, record.last.sweep
         self.log_likelihood_ = np.append(self.log_likelihood_, record.trace)
         self.acceptance_ = np.append(self.acceptance_, record.acceptance)
+        for name in ("coef_std_", "spread_"):  # of an earlier fit
+            self.__dict__.pop(name, None)
         for name, value in self._results(record, task).items():
             setattr(self, name, value)
 
@@ -301,8 +303,9 @@ def continued(state: State, task: Task, n_topics: int) -> State:
 def check_chain(estimator: SampledTopics, may_choose: bool = False) -> None:
     """What all chains ask of their parameters; some choose the number of topics."""
     e = estimator
-    check_prior(1 if may_choose and e.n_topics == AUTO else e.n_topics, e.alpha0)
-    check_real("beta", e.beta, 1e-6, "try 0.1")
+    chosen = [may_choose and value == AUTO for value in (e.n_topics, e.alpha0, e.beta)]
+    check_prior(1 if chosen[0] else e.n_topics, 1.0 if chosen[1] else e.alpha0)
+    check_real("beta", 0.1 if chosen[2] else e.beta, 1e-6, "try 0.1")
     check_whole("n_kept", e.n_kept, "try 100")
     check_whole("burn_in", e.burn_in, "try 200", low=0)
     check_real("tolerance", e.tolerance, 0, "the paper's is 1e-3")

@@ -12,7 +12,8 @@ One sweep draws, each given all the rest:
 1. the documents: z, then h from its Dirichlet posterior, which is kept or not as
    the response likes it (Metropolis within Gibbs); or z alone, h integrated out
 2. eta, a Gaussian posterior
-3. sigma^2, an inverse Gamma posterior
+3. sigma^2, an inverse Gamma posterior; a chain that starts at a good model may trust
+   it for these two at first, until the documents have come to agree with it
 4. mu, Dirichlet posteriors; every STEER_EVERY sweeps the plan may say what topics lean to
 5. alpha, if it is to be learnt, by slice sampling
 
@@ -59,9 +60,12 @@ def sweep(data: Observed, state: State, plan: Plan, n_threads: int = 1) -> State
     with ThreadPoolExecutor(n_threads) as pool:  # which starts no thread until asked to
         share = Share(n_threads, pool)
         new, tables, log_p = _documents(data, state, plan, (target, precision), share)  # 1
-        eta = draw_eta(new.shares, target, precision, plan.eta_variance, rng)  # 2
+        eta, noise = state.eta, state.noise
+        if state.sweep >= plan.trusted:
+            eta = draw_eta(new.shares, target, precision, plan.eta_variance, rng)  # 2
         fit = new.shares @ eta
-        noise = plan.family.draw_noise(data.Y, fit, rng)  # 3
+        if state.sweep >= plan.trusted:
+            noise = plan.family.draw_noise(data.Y, fit, rng)  # 3
         mu = _topics(tables, new, plan.beta, share)  # 4
         mu[:, plan.held] = state.mu[:, plan.held]
     alpha = _alpha(data, new, plan, rng) if plan.learn_alpha else state.alpha  # 5

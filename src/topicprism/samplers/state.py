@@ -80,6 +80,7 @@ class Plan:
     eta_variance: float = 100.0
     learn_alpha: bool = False
     held: tuple[int, ...] = ()  # topics that keep their words
+    trusted: int = 0  # sweeps in which eta and noise stay as they began
     steer: Callable[[State], WordTopic] | None = None  # what topics lean to from now on
 
 
