@@ -154,14 +154,23 @@ def test_the_hybrid_keeps_what_the_spectral_answer_predicts(text):
     assert words[1] > words[0]
 
 
-def test_few_documents_keep_the_topics_of_the_response(text):
-    """All but the thousandth of uniform words that a chain starts with."""
+def test_few_documents_stay_close_to_the_spectral_answer(text):
+    """Its topics of the response keep their words, all but the thousandth a chain starts with."""
     X, y = text
+    joint = SpectralSLDA(5, random_state=0).fit(X[:1500], y[:1500])
     hybrid = HybridSLDA(5, random_state=0, burn_in=5, n_kept=5).fit(X[:1500], y[:1500])
+    free = HybridSLDA(5, refit=False, random_state=0, burn_in=5, n_kept=5).fit(X[:1500], y[:1500])
     learnt = hybrid._spectral
-    apart = cdist(learnt.model.mu.T, hybrid.components_, "cityblock").min(axis=1)
+    assert_allclose(learnt.model.mu, joint.model_.mu)  # with the same seed the same start
+    shares = (joint.model_.alpha / joint.model_.alpha.sum(), hybrid.alpha_ / hybrid.alpha_.sum())
+    assert_allclose(*map(np.sort, shares))
+    apart, further = (
+        cdist(joint.components_, m.components_, "cityblock").min(axis=1) for m in (hybrid, free)
+    )
     assert len(learnt.held) == 3
-    assert apart[list(learnt.held)].max() < 0.003 < np.delete(apart, learnt.held).min()
+    others = np.delete(apart, learnt.held)
+    assert apart[list(learnt.held)].max() < 0.003 < others.min()
+    assert (others < 0.7 * np.delete(further, learnt.held)).all()
 
 
 def test_the_hybrid_chooses_the_number_of_topics():
@@ -180,7 +189,7 @@ def test_responses_are_foretold_from_other_documents(text):
     y = np.random.default_rng(0).standard_normal(2500)
     hybrid = HybridSLDA(3, random_state=0, burn_in=1, n_kept=1)
     task = hybrid._task(X[:2500], y, Plan())
-    hybrid._spectral = hybrid._learnt(task, 3)
+    hybrid._spectral = hybrid._learnt(task, 3, np.random.default_rng(0))
     assert np.corrcoef(hybrid._foretold(task), y)[0, 1] < 0.06  # three standard errors
 
 

@@ -15,9 +15,11 @@ from __future__ import annotations
 import numpy as np
 
 from topicprism._typing import Array, Square, Topic
-from topicprism.sketching import CLEAR, Sketch
+from topicprism.sketching import Sketch
 from topicprism.tensor import Eigenpairs
 from topicprism.whitening import Whitening
+
+KEPT = 0.5  # of an eigenvalue, at least, when noise is taken off: near the edge it is unsure
 
 
 def alphas(pairs: Eigenpairs, alpha0: float) -> Topic:
@@ -41,28 +43,32 @@ def noise_variance(sketch: Sketch, n_topics: int) -> float:
     """sigma^2 = E[y^2] - eta' E[h h'] eta, in the units of the sketch.
 
     What the topics explain, eta' E[h h'] eta, is b' E[x x]^+ b with b = E[y x], over
-    the top k directions: no alpha0 and no tensor is needed to know it.  An eigenvalue l
-    of a sample is too large and its direction slightly off; sqrt(l^2 - edge^2), edge
-    being what chance alone would give, stands for both.  In real text the response
-    also has a direction of its own, r, the part of b outside these.  It explains
-    (|r|^2 - noise)^2 / r' E[x x] r more.  The sampling noise of b is c1 / weight^2 in
-    each of V coordinates.  What is left is known up to w' N w, w being E[x x]^+ b and N the
-    noise of E[x x], whose entries have variance c2 / weight^2; less than the standard
-    deviation of that is not believed.
+    the top k directions: no alpha0 and no tensor is needed to know it.  In a sample noise
+    of radius e in the other directions raises an eigenvalue l to l + e^2 / (4 l) and
+    tilts its direction by an angle of squared cosine 1 - e^2 / (4 l^2); E[x x] along the
+    tilted one is l times that, or sqrt(found^2 - e^2).  In real text the response also has
+    a direction of its own, r, the part of b outside these and not due to their tilt.
+    It explains (|r|^2 - noise)^2 / r' E[x x] r more.  The sampling noise of b is
+    c1 / weight^2 in each of V coordinates.  What is left is known up to w' N w, w being
+    E[x x]^+ b and N the noise of E[x x], whose entries have variance c2 / weight^2; less
+    than the standard deviation of that is not believed.
     """
     zz = sketch.second / sketch.weight
     xx, b = zz[:-1, :-1], zz[-1, :-1]
-    noise, edge = sketch.c1 / sketch.weight**2, sketch.noise_edge
     values, vectors = np.linalg.eigh(xx)
-    seen = np.flatnonzero(values > max(1e-12 * values[-1], CLEAR * edge))[-n_topics:]
-    top = vectors[:, seen]
-    explained = (((b @ top) ** 2 - noise) / np.sqrt(values[seen] ** 2 - edge**2)).sum()
+    seen = np.flatnonzero(values > max(1e-12 * values[-1], sketch.noise_edge))[-n_topics:]
+    found, top = values[seen], vectors[:, seen]
+    radius = sketch.noise_radius(sketch.n_seen - n_topics)
+    true = np.sqrt(np.maximum(found**2 - radius**2, (KEPT * found) ** 2))
 
+    noise, along = sketch.c1 / sketch.weight**2, (b @ top) ** 2
+    explained = ((along - noise) / true).sum()
     r = b - top @ (top.T @ b)
-    signal, spread = r @ r - sketch.n_seen * noise, r @ xx @ r
+    tilted = (along * (found / true - 1) / 2).sum()
+    signal, spread = r @ r - sketch.n_seen * noise - tilted, r @ xx @ r
     if signal > 1e-12 * (b @ b) and spread > 0:
         explained += signal**2 / spread
-    w = (b @ top) / values[seen]
+    w = (b @ top) / found
     unsure = (w @ w) * np.sqrt(2 * sketch.c2) / sketch.weight
     return float(np.clip(zz[-1, -1] - explained, min(unsure, zz[-1, -1]), zz[-1, -1]))
 

@@ -16,6 +16,7 @@ import numpy as np
 
 from topicprism._typing import Array
 from topicprism.model import TooManyTopics
+from topicprism.recovery import noise_variance
 from topicprism.settings import Settings
 from topicprism.sketching import CLEAR, Sketch
 from topicprism.spectral import decompose
@@ -77,6 +78,9 @@ def alpha0_of(sketch: Sketch, n_topics: int, settings: Settings, rng: np.random.
     """Where the sum of the estimated Dirichlet parameters falls through alpha0."""
     clean = without_noise(sketch)
     quick = replace(settings, n_restarts=min(settings.n_restarts, 20))
+    if settings.noise_variance is None:  # of the sketch as it was
+        left = sketch.basis.scale**2 * noise_variance(sketch, n_topics)
+        quick = replace(quick, noise_variance=left)
 
     def excess(log_alpha0: float) -> float:
         alpha0 = float(np.exp(log_alpha0))

@@ -109,8 +109,11 @@ class Sketch:
         for V words the distribution leans to the right, as that of a Wishart matrix does.
         """
         V = self.n_seen
-        semicircle = 2 * np.sqrt(V * self.c2) / self.weight
-        return float(semicircle * (1 + np.sqrt(V / max(self.n, 1)) / 2))
+        return self.noise_radius(V) * (1 + float(np.sqrt(V / max(self.n, 1))) / 2)
+
+    def noise_radius(self, n_directions: float) -> float:
+        """Half the width of that semicircle, of noise in so many directions."""
+        return float(2 * np.sqrt(max(n_directions, 0.0) * self.c2) / self.weight)
 
     def __add__(self, other: Sketch) -> Sketch:
         if not self.basis.same_as(other.basis):

@@ -37,7 +37,7 @@ PRIOR, BURSTINESS = 3.0, 0.25  # sum of it, and by how much repetition says less
 HINT = 0.5  # of what topics are steered by is what the spectral answer foretells: less noise
 FIFTHS = 5
 LIGHT = 0.1  # weight of the response where topics are steered by it anyway
-FEW = 2_000  # documents; with fewer, the topics of the response are better held than found again
+FEW = 2_000  # documents; with fewer, topics had better stay close to the spectral ones
 TRUSTED = 20  # sweeps with the coefficients of the spectral answer, where the model holds
 
 
@@ -146,15 +146,17 @@ class HybridSLDA(SampledRegression):
     Where the model holds (:class:`SpectralSLDA` says when), that is all.  On text, sampled
     topics turn to what explains words alone, so they are steered all along by what would
     predict better from words alone (:mod:`topicprism.steering`).  With fewer than 2,000
-    documents the topics that the spectral answer has for the response keep their words instead.
+    documents the spectral answer counts for as many words again, and the topics that it has
+    for the response keep theirs.
 
     Parameters
     ----------
     n_topics : int or "auto", default="auto"
         Number of topics; chosen as by :class:`SpectralSLDA`.
     alpha0, learn_alpha, beta : "auto" or as in :class:`GibbsSLDA`, default="auto"
-        "auto" is the spectral answer's prior, not learnt, and 1 for ``beta`` where the model
-        holds; on text a prior that begins at 1 and is learnt, and 0.3 for ``beta``.
+        "auto" is the spectral answer's prior, which is kept, and 1 for ``beta`` where the model
+        holds; on text 0.3 for ``beta`` and, from 2,000 documents on, a prior that begins at 1
+        and is learnt.
     burn_in, n_kept, tolerance
         As in :class:`GibbsSLDA`; by default ``burn_in`` is 100 and ``n_kept`` 300.
     response_weight : float or "auto", default="auto"
@@ -216,33 +218,38 @@ class HybridSLDA(SampledRegression):
         check_chain(self, may_choose=True)
         task = self._task(X, y, Plan())
         if not (self.warm_start and hasattr(self, "state_")):
-            self._spectral = self._learnt(task, None if self.n_topics == AUTO else self.n_topics)
+            asked = None if self.n_topics == AUTO else self.n_topics
+            self._spectral = self._learnt(task, asked, generator(self.random_state))
             self._hints: Doc | None = None
         self._sample(replace(task, plan=self._planned(task)))
         return self
 
     def _planned(self, task: Task) -> Plan:
-        """The model's own where it holds; on text, topics of the response held or all steered."""
+        """The model's own where it holds; on text, topics that are steered or stay close."""
         held = self._spectral.held if self.refit else ()
-        steered = bool(held) and len(task.Y) >= FEW
+        few = bool(held) and len(task.Y) < FEW
+        steered = bool(held) and not few
         plan = replace(
             task.plan,
             family=Gaussian(_unless_auto(self.response_weight, LIGHT if steered else 1.0)),
             beta=_unless_auto(self.beta, 1.0 if self._holds else 0.3),
-            learn_alpha=bool(_unless_auto(self.learn_alpha, not self._holds)),
+            learn_alpha=bool(_unless_auto(self.learn_alpha, not (self._holds or few))),
             trusted=TRUSTED if self._holds else 0,
         )
-        return replace(plan, steer=self._steer(task)) if steered else replace(plan, held=held)
+        if few:
+            model = self._spectral.model
+            prior = model.mu * (task.counts.sum() / model.n_topics)
+            return replace(plan, held=held, steer=lambda _: prior)
+        return replace(plan, steer=self._steer(task)) if steered else plan
 
     @property
     def _holds(self) -> bool:
         """Whether the documents are the model's, by the spectral answer."""
         return self._spectral.solution is not None
 
-    def _learnt(self, task: Task, n_topics: int | None) -> Learnt:
+    def _learnt(self, task: Task, n_topics: int | None, rng: np.random.Generator) -> Learnt:
         """The spectral answer, for a response of mean 0 and variance 1."""
-        seed = int(generator(self.random_state).integers(2**62))
-        return learn_from(self._docs(task), Wishes(n_topics), np.random.default_rng(seed))
+        return learn_from(self._docs(task), Wishes(n_topics), rng)
 
     def _steer(self, task: Task) -> Callable[[State], WordTopic]:
         """What makes topics lean to what predicts."""
@@ -259,9 +266,10 @@ class HybridSLDA(SampledRegression):
     def _foretold(self, task: Task) -> Doc:
         """Each response as the spectral answer to the other four fifths of documents has it."""
         hints, fifth = np.empty(len(task.Y)), np.arange(len(task.Y)) % FIFTHS
+        rng = generator(self.random_state)
         for i in range(FIFTHS):
             rest = replace(task, counts=task.counts[fifth != i], Y=task.Y[fifth != i])
-            model = self._learnt(rest, self._spectral.model.n_topics).model
+            model = self._learnt(rest, self._spectral.model.n_topics, rng).model
             h = infer(model, task.counts[fifth == i], n_threads=effective_n_jobs(self.n_jobs))
             hints[fifth == i] = predict(model, h)
         return hints
@@ -272,7 +280,7 @@ class HybridSLDA(SampledRegression):
 
     def _start(self, task: Task, seed: int, n_threads: int) -> tuple[Model, DocTopic | None]:
         model = replace(self._spectral.model, burstiness=0.0)
-        if not self._holds or self.alpha0 != AUTO:
+        if task.plan.learn_alpha or self.alpha0 != AUTO:
             model = model.with_alpha0(_unless_auto(self.alpha0, 1.0))
         if not self._holds:
             with one_blas_thread:
