@@ -23,6 +23,7 @@ from topicprism.engines import OnDisk, Threaded
 from topicprism.evaluation import match, pr2, recovery_errors
 from topicprism.inference import posterior
 from topicprism.model import Model
+from topicprism.recovery import noise_variance, noise_variance_std
 from topicprism.refinement import BETA, SWEEPS, Part, Some, gathered, refine
 from topicprism.robust import OF_RESPONSE, PRIOR, SHARE, parted, restricted, topics
 from topicprism.selection import alpha0_of, ends_at, n_clear, without_noise
@@ -86,6 +87,19 @@ def test_the_noise_edge_is_where_noise_ends(rng):
     assert n_clear(made) == 1
     assert ends_at(made, 1)
     assert without_noise(made).spectrum[1] < 0.8 * made.spectrum[1]
+
+
+def test_the_error_of_the_noise_variance_is_known(rng):
+    """Twelve corpora: off by one standard error, give or take, and by no more than three."""
+    z = []
+    for _ in range(12):
+        truth = draw_model(80, 6, rng, alpha=0.3, noise=0.2)
+        X, y, _ = draw_corpus(truth, 3000, 60, rng)
+        made = sketch(Corpus(X, y), 12, rng)
+        apart = noise_variance(made, 6) - 0.04 / made.basis.scale**2
+        z.append(apart / noise_variance_std(made, 6))
+    assert np.abs(z).max() < 3.5
+    assert 0.5 < np.sqrt(np.mean(np.square(z))) < 1.6  # chance alone: 0.6 to 1.4
 
 
 def test_paper_or_not(text):

@@ -15,7 +15,7 @@ from oracles import (
 from topicprism import Settings, decompose
 from topicprism.centred import centre, response_slice, words_only
 from topicprism.evaluation import match
-from topicprism.recovery import noise_variance
+from topicprism.recovery import noise_variance, noise_variance_std
 from topicprism.sketching import Basis, Sketch
 
 TOL = 1e-8
@@ -125,6 +125,8 @@ def test_a_noise_variance_below_its_own_error_is_not_believed():
     assert_allclose(noise_variance(exact, 3), 0, atol=1e-12)
     noisy = Sketch(basis, 1, first, second, np.zeros((13, 13, 13)), 10**6, c2=1e-6)
     assert_allclose(noise_variance(noisy, 3), 0.5 * np.sqrt(2e-6))
+    error = 0.5 * np.sqrt(2e-6)
+    assert_allclose(noise_variance_std(noisy, 3), error * (1 + np.sqrt(2e-6)))
 
 
 def test_the_mean_response_divides_by_alpha0(rng):

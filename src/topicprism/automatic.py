@@ -31,6 +31,7 @@ from topicprism.corpus import Documents
 from topicprism.evaluation import match
 from topicprism.model import Model, TooManyTopics
 from topicprism.moments import WordSums, word_sums
+from topicprism.recovery import noise_variance_std
 from topicprism.refinement import Part, Some, gathered, refine
 from topicprism.robust import PARTS, orthonormal, parted, restricted, told, topics
 from topicprism.selection import Selection, Trial, alpha0_of, ends_at, n_clear, n_told
@@ -137,12 +138,13 @@ def _as_in_the_paper(
         reason = f"the Dirichlet parameters found add up to alpha0 where it is {alpha0:.3g}"
     found = decompose(sketch, k, alpha0, settings, rng=rng)
     variance = found.model.sigma**2
+    std = sketch.basis.scale**2 * noise_variance_std(sketch, k)
     reasons = {
         "n_topics": why,
         "alpha0": reason,
         "noise_variance": "as asked"
         if settings.noise_variance is not None
-        else f"the topics leave a variance of {variance:.3g} in the response",
+        else f"a variance of {variance:.3g} +- {std:.1g} is left in the response",
     }
     selection = _selection(sketch, found.model, alpha0, (), reasons)
     if wishes.alpha0 is None:

@@ -68,9 +68,21 @@ def noise_variance(sketch: Sketch, n_topics: int) -> float:
     signal, spread = r @ r - sketch.n_seen * noise - tilted, r @ xx @ r
     if signal > 1e-12 * (b @ b) and spread > 0:
         explained += signal**2 / spread
-    w = (b @ top) / found
-    unsure = (w @ w) * np.sqrt(2 * sketch.c2) / sketch.weight
-    return float(np.clip(zz[-1, -1] - explained, min(unsure, zz[-1, -1]), zz[-1, -1]))
+    most, least = zz[-1, -1], min(_unsure(sketch, (b @ top) / found), zz[-1, -1])
+    return float(np.clip(most - explained, least, most))
+
+
+def noise_variance_std(sketch: Sketch, n_topics: int) -> float:
+    """How far that is off by chance: as above, and by the finite number of responses."""
+    zz = sketch.second / sketch.weight
+    values, vectors = np.linalg.eigh(zz[:-1, :-1])
+    w = (zz[-1, :-1] @ vectors / values)[values > max(1e-12 * values[-1], sketch.noise_edge)]
+    drawn = noise_variance(sketch, n_topics) * float(np.sqrt(2 / max(sketch.n, 1)))
+    return _unsure(sketch, w[-n_topics:]) + drawn
+
+
+def _unsure(sketch: Sketch, w: Array) -> float:
+    return float((w @ w) * np.sqrt(2 * sketch.c2) / sketch.weight)
 
 
 def to_simplex(M: Array) -> Array:
