@@ -9,7 +9,7 @@ from oracles import unequal_model
 from scipy.sparse import csr_array
 from scipy.spatial.distance import cdist
 
-from topicprism import Corpus, HybridSLDA, SpectralSLDA
+from topicprism import Corpus, FewerTopicsWarning, HybridSLDA, SpectralSLDA
 from topicprism.backends.steering import pulls as kernel
 from topicprism.backends.steering import settle
 from topicprism.calibration import Units, products, regress
@@ -183,6 +183,46 @@ def test_the_hybrid_chooses_the_number_of_topics():
         HybridSLDA("many").fit(X, y)
 
 
+@pytest.mark.parametrize(
+    ("n", "params", "said"),
+    [
+        (1500, {}, "of 3, 10 the least that explains"),
+        (1500, {"refit": False}, "the mean of the draws"),
+        (2500, {}, "topics are steered with"),
+        (2500, {"alpha0": 2.0}, "as asked"),
+    ],
+)
+def test_the_hybrid_says_how_it_chose(text, n, params, said):
+    X, y = text[0][:n], 10 * text[1][:n]
+    hybrid = HybridSLDA(5, random_state=0, burn_in=1, n_kept=1, **params).fit(X, y)
+    chosen = hybrid.selection_
+    assert chosen.n_topics == 5
+    assert said in chosen.reasons["alpha0"]
+    assert_allclose(chosen.alpha0, hybrid.alpha_.sum())
+    assert chosen.noise_variance == hybrid.noise_variance_
+    drawn = chosen.reasons["noise_variance"] == "the mean of the draws that were kept"
+    assert drawn == (not hybrid.refit)
+
+
+def test_the_trials_of_the_hybrid_are_in_the_units_of_the_response(text):
+    X, y = text[0][:1500], 10 * text[1][:1500]
+    joint = SpectralSLDA(random_state=0).fit(X, y)
+    hybrid = HybridSLDA(random_state=0, burn_in=1, n_kept=1).fit(X, y)
+    trials = [[t.noise_variance for t in m.selection_.trials] for m in (joint, hybrid)]
+    assert_allclose(*trials, rtol=1e-6)
+    assert hybrid.selection_.reasons["n_topics"] == joint.selection_.reasons["n_topics"]
+
+
+def test_the_hybrid_warns_of_topics_that_are_not_there():
+    X, y, _ = make_slda(60, n_words=40, n_topics=3, doc_length=5, random_state=0)
+    with pytest.warns(FewerTopicsWarning, match="n_topics=38, but the data carry"):
+        hybrid = HybridSLDA(38, random_state=0, burn_in=1, n_kept=1).fit(X, y)
+    assert hybrid.selection_.n_topics == len(hybrid.components_) < 38
+    assert hybrid.set_params(warm_start=True).fit(X, y).n_sweeps_ == 4
+    with pytest.raises(ValueError, match="37 topics and 1 responses, but the chain so far"):
+        hybrid.set_params(n_topics=37).fit(X, y)
+
+
 def test_responses_are_foretold_from_other_documents(text):
     """Hints on responses of chance are chance, too."""
     X, _ = text
@@ -201,6 +241,13 @@ def test_a_steered_chain_goes_on_where_it_stood(text):
     parts.set_params(warm_start=True, burn_in=0, n_kept=7).fit(X, y)
     assert_array_equal(parts.state_.mu, whole.state_.mu)
     assert parts.set_params(refit=False).fit(X, y).state_.lean is None
+
+
+@pytest.mark.parametrize("n", [1500, 2500])
+def test_a_prior_that_is_told_is_kept(text, n):
+    X, y = text
+    hybrid = HybridSLDA(5, alpha0=2.0, random_state=0, burn_in=1, n_kept=1).fit(X[:n], y[:n])
+    assert_allclose(hybrid.alpha_.sum(), 2)
 
 
 def test_the_response_weighs_little_where_it_steers(text):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any, Literal, cast, overload
 
 import numpy as np
@@ -22,6 +23,10 @@ from topicprism.inference import infer, posterior, predict
 from topicprism.limits import SMALLEST
 from topicprism.model import Model
 from topicprism.notebook import topics_html
+
+
+class FewerTopicsWarning(UserWarning):
+    """The data carry fewer topics than were asked for."""
 
 
 class Topics(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
@@ -173,3 +178,13 @@ def varied(y: Any, n_documents: int, name: str) -> Doc:
             "other units"
         )
     return response
+
+
+def warn_of_fewer(found: int, asked: Any) -> None:
+    if isinstance(asked, (int, np.integer)) and found < asked:
+        warnings.warn(
+            f"n_topics={asked}, but the data carry {found}: the others are not identifiable and "
+            f"are left out; use n_topics={found}, 'auto', or more documents",
+            FewerTopicsWarning,
+            stacklevel=5,
+        )

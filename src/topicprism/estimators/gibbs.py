@@ -15,7 +15,7 @@ from topicprism.backends import one_blas_thread
 from topicprism.calibration import Calibrated, Units, best_alpha0, calibrate, products, regress
 from topicprism.corpus import Corpus
 from topicprism.engines import Threaded
-from topicprism.estimators.base import generator
+from topicprism.estimators.base import generator, warn_of_fewer
 from topicprism.estimators.sampled import (
     AUTO,
     Callback,
@@ -29,6 +29,7 @@ from topicprism.model import Model
 from topicprism.refinement import Part
 from topicprism.samplers import Gaussian, Plan, State
 from topicprism.samplers.state import RESPONSES
+from topicprism.selection import Selection
 from topicprism.settings import check_choice, check_real
 from topicprism.steering import leaned
 
@@ -166,7 +167,7 @@ class HybridSLDA(SampledRegression):
         Whether, on text, topics are steered and the coefficients are those of a ridge
         regression on the proportions inferred from the training words alone, as they will be at
         prediction.  ``coef_draws_`` are the chain's in either case.  Steered topics have a
-        prior of sum 3.
+        prior of sum ``alpha0`` in the end; of 3, if that is "auto".
     warm_start, callback, n_jobs, random_state
         As in :class:`GibbsSLDA`.
 
@@ -174,9 +175,15 @@ class HybridSLDA(SampledRegression):
     ----------
     components_, coef_, alpha_, noise_variance_, model_, n_features_in_
         As in :class:`SpectralSLDA`.
+    selection_ : Selection
+        How the number of topics was chosen, from which spectrum and trials, as in
+        :class:`SpectralSLDA`; and where prior and noise variance come from.
     coef_draws_, noise_variance_draws_, log_likelihood_, acceptance_, n_sweeps_, state_
         As in :class:`GibbsSLDA`.
     """
+
+    _asked: int | str
+    _hints: Doc | None
 
     def __init__(
         self,
@@ -220,9 +227,35 @@ class HybridSLDA(SampledRegression):
         if not (self.warm_start and hasattr(self, "state_")):
             asked = None if self.n_topics == AUTO else self.n_topics
             self._spectral = self._learnt(task, asked, generator(self.random_state))
-            self._hints: Doc | None = None
-        self._sample(replace(task, plan=self._planned(task)))
+            warn_of_fewer(self._spectral.model.n_topics, self.n_topics)
+            self._asked, self._hints = self.n_topics, None
+        plan = self._planned(task)
+        self._sample(replace(task, plan=plan))
+        self.selection_ = self._selection(plan, task.units.scale**2)
         return self
+
+    def _selection(self, plan: Plan, square: float) -> Selection:
+        """The spectral answer's, in the units of the response, and what the chain made of it."""
+        found, drawn = self._spectral.selection, "the mean of the draws that were kept"
+        reasons = dict(found.reasons)
+        if self._holds or not self.refit:
+            reasons["noise_variance"] = drawn
+        steered = plan.steer is not None and not plan.held
+        if plan.learn_alpha and not steered:
+            reasons["alpha0"] = drawn
+        elif self.alpha0 != AUTO:
+            reasons["alpha0"] = "as asked"
+        elif steered:
+            reasons["alpha0"] = "the prior that topics are steered with"
+        return replace(
+            found,
+            alpha0=float(self.alpha_.sum()),
+            noise_variance=float(self.noise_variance_),
+            trials=tuple(
+                replace(t, noise_variance=square * t.noise_variance) for t in found.trials
+            ),
+            reasons=reasons,
+        )
 
     def _planned(self, task: Task) -> Plan:
         """The model's own where it holds; on text, topics that are steered or stay close."""
@@ -247,6 +280,11 @@ class HybridSLDA(SampledRegression):
         """Whether the documents are the model's, by the spectral answer."""
         return self._spectral.solution is not None
 
+    def _n_expected(self) -> int:
+        """The data may have carried fewer than were asked for."""
+        same = self.n_topics in (AUTO, self._asked)
+        return len(self.state_.alpha) if same else int(self.n_topics)
+
     def _learnt(self, task: Task, n_topics: int | None, rng: np.random.Generator) -> Learnt:
         """The spectral answer, for a response of mean 0 and variance 1."""
         return learn_from(self._docs(task), Wishes(n_topics), rng)
@@ -256,10 +294,11 @@ class HybridSLDA(SampledRegression):
         if self._hints is None:
             self._hints = self._foretold(task)
         guide = self._docs(task, (1 - HINT) * task.Y[:, 0] + HINT * self._hints)
+        prior = _unless_auto(self.alpha0, PRIOR)
 
         def steer(state: State) -> WordTopic:
             model = Model(state.alpha, state.mu, state.eta[:, 0], 1.0, BURSTINESS)
-            return leaned(guide, model.with_alpha0(PRIOR), state.lean)
+            return leaned(guide, model.with_alpha0(prior), state.lean)
 
         return steer
 
@@ -297,9 +336,11 @@ class HybridSLDA(SampledRegression):
         with one_blas_thread:
             if task.plan.held:
                 model = replace(model, burstiness=self._spectral.model.burstiness)
-                model = model.with_alpha0(best_alpha0(docs, model, units, Part(), GRID))
+                grid = GRID if self.alpha0 == AUTO else (float(self.alpha0),)
+                model = model.with_alpha0(best_alpha0(docs, model, units, Part(), grid))
             elif task.plan.steer:
-                model = replace(model.with_alpha0(PRIOR), burstiness=BURSTINESS)
+                prior = _unless_auto(self.alpha0, PRIOR)
+                model = replace(model.with_alpha0(prior), burstiness=BURSTINESS)
             return calibrate(docs, model, units, Part.of(len(y), LEARN_ON))
 
 

@@ -121,6 +121,10 @@ class SampledTopics(CallbackSupport, Topics):
         alpha = np.full(self.n_topics, self.alpha0 / self.n_topics)
         return flat(task.counts.shape[1], alpha), None
 
+    def _n_expected(self) -> int:
+        """Topics that a chain to go on from should have."""
+        return int(self.n_topics)
+
     def _refits(self) -> bool:
         """Whether coefficients are those of a regression on proportions inferred from words."""
         return False
@@ -136,8 +140,7 @@ class SampledTopics(CallbackSupport, Topics):
         n_threads = effective_n_jobs(self.n_jobs)
         data = observe(task.counts, task.Y, task.plan.response)
         if self.warm_start and hasattr(self, "state_"):
-            asked = len(self.state_.alpha) if self.n_topics == AUTO else self.n_topics
-            state = continued(self.state_, task, asked)
+            state = continued(self.state_, task, self._n_expected())
         else:
             seed = int(generator(self.random_state).integers(2**62))
             start, h = self._start(task, seed, n_threads)

@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 from topicprism.automatic import Learnt, Wishes, learn_from, learn_sketch
 from topicprism.corpus import MIN_WORDS, Corpus, Documents
 from topicprism.engines import Threaded
-from topicprism.estimators.base import Regression, Topics, generator, varied
+from topicprism.estimators.base import Regression, Topics, generator, varied, warn_of_fewer
 from topicprism.evaluation import completion_log_likelihood
 from topicprism.settings import Settings
 from topicprism.sketching import Sketch
@@ -20,10 +20,6 @@ from topicprism.sketching import Sketch
 
 class ShortDocumentsWarning(UserWarning):
     """Some documents are too short for the moments."""
-
-
-class FewerTopicsWarning(UserWarning):
-    """The data carry fewer topics than were asked for."""
 
 
 class _SpectralTopics(Topics):
@@ -40,7 +36,7 @@ class _SpectralTopics(Topics):
 
     def _keep(self, learnt: Learnt, n_documents: int) -> Self:
         _warn_of_short(learnt.n_short, n_documents)
-        _warn_of_fewer(learnt.model.n_topics, self.n_topics)
+        warn_of_fewer(learnt.model.n_topics, self.n_topics)
         self.n_short_ = learnt.n_short
         self.model_ = learnt.model
         self.components_ = learnt.model.mu.T
@@ -288,16 +284,6 @@ def _warn_of_short(n_short: int, n_documents: int) -> None:
             f"{n_short}{of} documents have fewer than {MIN_WORDS} words: they are "
             "left out of the moments and still get predictions",
             ShortDocumentsWarning,
-            stacklevel=5,
-        )
-
-
-def _warn_of_fewer(found: int, asked: Any) -> None:
-    if isinstance(asked, (int, np.integer)) and found < asked:
-        warnings.warn(
-            f"n_topics={asked}, but the data carry {found}: the others are not identifiable and "
-            f"are left out; use n_topics={found}, 'auto', or more documents",
-            FewerTopicsWarning,
             stacklevel=5,
         )
 
