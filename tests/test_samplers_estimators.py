@@ -24,9 +24,16 @@ from topicprism import (
     MedLDAClassifier,
     SpectralSLDA,
 )
-from topicprism.datasets import draw_corpus, draw_model, make_slda
-from topicprism.evaluation import recovery_errors, word_log_likelihood
+from topicprism.datasets import draw_corpus, draw_model, make_reviews, make_slda
+from topicprism.estimators.gibbs import as_wide_as
+from topicprism.evaluation import (
+    completion_log_likelihood,
+    recovery_errors,
+    word_log_likelihood,
+)
+from topicprism.model import Model
 from topicprism.samplers import Progress
+from topicprism.text import FastCountVectorizer
 
 SHORT = {"burn_in": 3, "n_kept": 2}
 
@@ -201,6 +208,32 @@ def test_the_hybrid_is_closer_to_the_truth_than_its_start(seed):
     assert hybrid.score(X[3000:], y[3000:]) > start.score(X[3000:], y[3000:]) - 0.005
     assert_allclose(hybrid.noise_variance_, 0.09, rtol=0.15)
     assert not hasattr(hybrid, "coef_std_")  # its draws say how sure it is
+
+
+def test_the_prior_of_topics_is_as_wide_as_they_are(rng):
+    """Topics of Dirichlet(300 p) give 300 back, within four standard errors."""
+    p = rng.dirichlet(np.ones(400))
+    p[7] = 0
+    p /= p.sum()
+    mu = rng.dirichlet(np.maximum(300 * p, 1e-9), size=40).T
+    prior = as_wide_as(Model(np.ones(40), mu, np.zeros(40), 1.0), p)
+    assert prior.shape == (400, 40)
+    assert_allclose(prior / prior.sum(axis=0), p[:, None] * np.ones(40))
+    assert_allclose(prior.sum(axis=0), 300, rtol=0.15)
+    alike = as_wide_as(Model(np.ones(1), p[:, None], np.zeros(1), 1.0), p)
+    assert np.isfinite(alike).all()
+
+
+def test_sparse_topics_stay_likely():
+    """A prior of topics that is too wide would cost likelihood where words are few."""
+    texts, y, _ = make_reviews(700, random_state=0)
+    X = FastCountVectorizer(max_features=300).fit_transform(texts)
+    fitted = [m(random_state=0).fit(X[:400], y[:400]) for m in (SpectralSLDA, HybridSLDA)]
+    joint, hybrid = (
+        completion_log_likelihood(m.model_, X[400:], np.random.default_rng(0)) for m in fitted
+    )
+    assert hybrid > joint
+    assert fitted[1].score(X[400:], y[400:]) > fitted[0].score(X[400:], y[400:]) - 0.01
 
 
 def test_a_later_fit_leaves_nothing_of_an_earlier_one(corpus):

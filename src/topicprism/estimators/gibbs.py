@@ -9,7 +9,7 @@ from typing import Any, Self
 import numpy as np
 from joblib import effective_n_jobs
 
-from topicprism._typing import Doc, DocTopic, WordTopic
+from topicprism._typing import Doc, DocTopic, Word, WordTopic
 from topicprism.automatic import GRID, LEARN_ON, Learnt, Wishes, learn_from
 from topicprism.backends import one_blas_thread
 from topicprism.calibration import Calibrated, Units, best_alpha0, calibrate, products, regress
@@ -39,6 +39,7 @@ HINT = 0.5  # of what topics are steered by is what the spectral answer foretell
 FIFTHS = 5
 LIGHT = 0.1  # weight of the response where topics are steered by it anyway
 FEW = 2_000  # documents; with fewer, topics had better stay close to the spectral ones
+TINY = 0.01  # Dirichlet parameter of a word beside a prior that says more
 TRUSTED = 20  # sweeps with the coefficients of the spectral answer, where the model holds
 
 
@@ -155,9 +156,10 @@ class HybridSLDA(SampledRegression):
     n_topics : int or "auto", default="auto"
         Number of topics; chosen as by :class:`SpectralSLDA`.
     alpha0, learn_alpha, beta : "auto" or as in :class:`GibbsSLDA`, default="auto"
-        "auto" is the spectral answer's prior, which is kept, and 1 for ``beta`` where the model
-        holds; on text 0.3 for ``beta`` and, from 2,000 documents on, a prior that begins at 1
-        and is learnt.
+        Where the model holds, "auto" is the spectral answer's prior of documents, which is kept,
+        and a prior of topics around the words' frequencies, as wide as its topics are.  On
+        text it is 0.3 for ``beta`` and, from 2,000 documents on, a prior of documents that
+        begins at 1 and is learnt.
     burn_in, n_kept, tolerance
         As in :class:`GibbsSLDA`; by default ``burn_in`` is 100 and ``n_kept`` 300.
     response_weight : float or "auto", default="auto"
@@ -240,7 +242,7 @@ class HybridSLDA(SampledRegression):
         reasons = dict(found.reasons)
         if self._holds or not self.refit:
             reasons["noise_variance"] = drawn
-        steered = plan.steer is not None and not plan.held
+        steered = self.refit and bool(self._spectral.held) and not plan.held
         if plan.learn_alpha and not steered:
             reasons["alpha0"] = drawn
         elif self.alpha0 != AUTO:
@@ -265,15 +267,20 @@ class HybridSLDA(SampledRegression):
         plan = replace(
             task.plan,
             family=Gaussian(_unless_auto(self.response_weight, LIGHT if steered else 1.0)),
-            beta=_unless_auto(self.beta, 1.0 if self._holds else 0.3),
+            beta=_unless_auto(self.beta, TINY if self._holds else 0.3),
             learn_alpha=bool(_unless_auto(self.learn_alpha, not (self._holds or few))),
             trusted=TRUSTED if self._holds else 0,
         )
+        words = task.counts.sum(axis=0)
+        if steered:
+            return replace(plan, steer=self._steer(task))
         if few:
-            model = self._spectral.model
-            prior = model.mu * (task.counts.sum() / model.n_topics)
+            prior = self._spectral.model.mu * (words.sum() / self._spectral.model.n_topics)
             return replace(plan, held=held, steer=lambda _: prior)
-        return replace(plan, steer=self._steer(task)) if steered else plan
+        if self._holds and self.beta == AUTO:
+            prior = as_wide_as(self._spectral.model, words / words.sum())
+            return replace(plan, steer=lambda _: prior)
+        return plan
 
     @property
     def _holds(self) -> bool:
@@ -342,6 +349,18 @@ class HybridSLDA(SampledRegression):
                 prior = _unless_auto(self.alpha0, PRIOR)
                 model = replace(model.with_alpha0(prior), burstiness=BURSTINESS)
             return calibrate(docs, model, units, Part.of(len(y), LEARN_ON))
+
+
+def as_wide_as(model: Model, p: Word) -> WordTopic:
+    """c p for each topic, so that topics from Dirichlet(c p) are as far from p as the model's::
+
+    E[sum_w (mu_w - p_w)^2 / p_w] = (V - 1) / (c + 1)
+    """
+    seen = p > 0
+    mu, q = model.mu[seen], p[seen, None]
+    apart = ((mu - q) ** 2 / q).sum(axis=0) @ model.alpha / model.alpha.sum()
+    c = max((seen.sum() - 1) / max(apart, 1e-6) - 1, 1.0)
+    return np.repeat(c * p[:, None], model.n_topics, axis=1)
 
 
 def _unless_auto(value: float | str, otherwise: float) -> float:
