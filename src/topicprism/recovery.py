@@ -55,9 +55,7 @@ def noise_variance(sketch: Sketch, n_topics: int) -> float:
     """
     zz = sketch.second / sketch.weight
     xx, b = zz[:-1, :-1], zz[-1, :-1]
-    values, vectors = np.linalg.eigh(xx)
-    seen = np.flatnonzero(values > max(1e-12 * values[-1], sketch.noise_edge))[-n_topics:]
-    found, top = values[seen], vectors[:, seen]
+    found, top = _leading(sketch, n_topics)
     radius = sketch.noise_radius(sketch.n_seen - n_topics)
     true = np.sqrt(np.maximum(found**2 - radius**2, (KEPT * found) ** 2))
 
@@ -74,11 +72,17 @@ def noise_variance(sketch: Sketch, n_topics: int) -> float:
 
 def noise_variance_std(sketch: Sketch, n_topics: int) -> float:
     """How far that is off by chance: as above, and by the finite number of responses."""
-    zz = sketch.second / sketch.weight
-    values, vectors = np.linalg.eigh(zz[:-1, :-1])
-    w = (zz[-1, :-1] @ vectors / values)[values > max(1e-12 * values[-1], sketch.noise_edge)]
+    found, top = _leading(sketch, n_topics)
+    w = sketch.second[-1, :-1] / sketch.weight @ top / found
     drawn = noise_variance(sketch, n_topics) * float(np.sqrt(2 / max(sketch.n, 1)))
-    return _unsure(sketch, w[-n_topics:]) + drawn
+    return _unsure(sketch, w) + drawn
+
+
+def _leading(sketch: Sketch, n_topics: int) -> tuple[Array, Array]:
+    """The k largest eigenvalues of E[x x] that are above noise, and their directions."""
+    values, vectors = np.linalg.eigh(sketch.second[:-1, :-1] / sketch.weight)
+    seen = np.flatnonzero(values > max(1e-12 * values[-1], sketch.noise_edge))[-n_topics:]
+    return values[seen], vectors[:, seen]
 
 
 def _unsure(sketch: Sketch, w: Array) -> float:
