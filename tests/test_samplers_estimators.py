@@ -36,6 +36,7 @@ from topicprism.samplers import Progress
 from topicprism.text import FastCountVectorizer
 
 SHORT = {"burn_in": 3, "n_kept": 2}
+PAIR = np.array([1.0, 2.0])
 
 # scikit-learn's checks fit on a handful of short rows of random integers, in which the
 # spectral start of the hybrid finds one topic.
@@ -404,6 +405,11 @@ def test_arviz_gets_the_draws(corpus, monkeypatch):
         (GibbsSLDA(tolerance=-1e-3), "tolerance=-0.001, but expected a number from 0 up; the"),
         (GibbsSLDA(callback=3), "callback=3, but expected None or a function of one argument"),
         (HybridSLDA(learn_alpha="no"), "learn_alpha='no', but expected one of True, False, 'auto'"),
+        (HybridSLDA(learn_alpha=PAIR), "learn_alpha=.*, but expected one of True, False, 'auto'"),
+        (HybridSLDA(alpha0=PAIR), "alpha0=.*, but expected a number from 1e-06 to 10000"),
+        (HybridSLDA(beta=PAIR), "beta=.*, but expected a number from 1e-06 up"),
+        (HybridSLDA(response_weight=PAIR), "response_weight=.*, but expected a number"),
+        (HybridSLDA(PAIR), "n_topics=.*, but expected a whole number from 1 up"),
         (HybridSLDA(beta="wide"), "beta='wide', but expected a number from 1e-06 up"),
         (HybridSLDA(response_weight=0), "response_weight=0, but expected a number from 1e-06 up"),
         (HybridSLDA(response_weight="big"), "response_weight='big', but .* up; try \"auto\""),

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from numbers import Integral, Real
 from typing import Any
 
+import numpy as np
+
 from topicprism.sketching import check_rank
 from topicprism.whitening import METHODS as WHITENINGS
 
@@ -48,7 +50,7 @@ def check_prior(n_topics: int, alpha0: float) -> None:
 
 
 def check_choice(name: str, value: Any, choices: Iterable[Any]) -> None:
-    if value not in list(choices):
+    if np.ndim(value) or value not in list(choices):
         listed = ", ".join(map(repr, choices))
         raise ValueError(f"{name}={value!r}, but expected one of {listed}; choose one of these")
 

@@ -22,6 +22,7 @@ from topicprism.estimators.sampled import (
     SampledRegression,
     Task,
     check_chain,
+    is_auto,
     with_callbacks,
 )
 from topicprism.inference import infer, predict
@@ -221,7 +222,7 @@ class HybridSLDA(SampledRegression):
     @with_callbacks
     def fit(self, X: Any, y: Any) -> Self:
         """Learn by the joint spectral method, then sample from there."""
-        if self.response_weight != AUTO:
+        if not is_auto(self.response_weight):
             check_real("response_weight", self.response_weight, 1e-6, 'try "auto"')
         check_choice("learn_alpha", self.learn_alpha, (True, False, AUTO))
         check_chain(self, may_choose=True)

@@ -303,10 +303,15 @@ def continued(state: State, task: Task, n_topics: int) -> State:
     return state
 
 
+def is_auto(value: Any) -> bool:
+    """Also of what no parameter should be, such as an array."""
+    return isinstance(value, str) and value == AUTO
+
+
 def check_chain(estimator: SampledTopics, may_choose: bool = False) -> None:
     """What all chains ask of their parameters; some choose the number of topics."""
     e = estimator
-    chosen = [may_choose and value == AUTO for value in (e.n_topics, e.alpha0, e.beta)]
+    chosen = [may_choose and is_auto(value) for value in (e.n_topics, e.alpha0, e.beta)]
     check_prior(1 if chosen[0] else e.n_topics, 1.0 if chosen[1] else e.alpha0)
     check_real("beta", 0.1 if chosen[2] else e.beta, 1e-6, "try 0.1")
     check_whole("n_kept", e.n_kept, "try 100")
