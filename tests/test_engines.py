@@ -132,7 +132,7 @@ def test_passes_are_as_many_as_the_docs_say():
 
 
 def test_passes_over_crowded_text_are_as_many_as_the_docs_say():
-    """Some fourteen more than a sketch; and some forty over a part, if no number is told."""
+    """Some sixteen more than a sketch; and some forty over a part, if no number is told."""
     texts, y = crowd(1500)
     X = FastCountVectorizer(min_df=5, max_df=0.5).fit_transform(texts)
     told, untold = (Counting(Corpus(X, np.array(y))) for _ in range(2))

@@ -29,7 +29,8 @@ def test_word_sums(data):
     weights, sums = np.empty(60), np.zeros((11, 4))
     cpu.word_sums(X.indptr, X.indices, X.data, y, weights, sums)
     assert_allclose(weights, w)
-    assert_allclose(sums[:, :3], np.column_stack([X.T @ c1, X.T @ (c1 * y), X.T @ c2]))
+    again = (X.toarray() * (X.toarray() - 1)).T @ c2
+    assert_allclose(sums, np.column_stack([X.T @ c1, X.T @ (c1 * y), X.T @ c2, again]))
 
 
 @pytest.mark.parametrize("width", [1, 5, 16, 33])

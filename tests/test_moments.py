@@ -21,7 +21,15 @@ from topicprism.moments import (
     pair_products,
     word_sums,
 )
-from topicprism.sketching import RARE, Basis, moments_over, sketch, span
+from topicprism.sketching import (
+    RARE,
+    Basis,
+    moments_over,
+    scales,
+    sketch,
+    span,
+    trace_of_A,
+)
 
 
 @pytest.fixture
@@ -93,7 +101,13 @@ def test_word_sums_leave_short_documents_out_and_count_them(tiny):
 def test_pair_sums_apply_the_second_moment(rng, tiny):
     S = rng.standard_normal((5, 4))
     E2 = sum(w * average(np.eye(5), n, 2) for n, _, w in usable(tiny))
-    assert_allclose(pair_products(tiny, S) - word_sums(tiny).x2[:, None] * S, E2 @ S)
+    sums = word_sums(tiny)
+    assert_allclose(pair_products(tiny, S) - sums.x2[:, None] * S, E2 @ S)
+    assert_allclose(sums.again, np.diag(E2))
+    root, inverse = scales(sums)
+    assert_allclose(root * inverse, 1)
+    A = inverse[:, None] * E2 * inverse / sums.y.weight
+    assert_allclose(trace_of_A(sums), np.linalg.eigvalsh(A).sum())
 
 
 @pytest.mark.parametrize("seed", range(3))

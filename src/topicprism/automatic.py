@@ -1,8 +1,8 @@
 """From documents to a model with nothing to tune: which road to take, and k and alpha0 on it.
 
 1. One sketch of the documents, wide enough for any number of topics that may come.
-2. If its spectrum ends at k, the model holds: the answer is that of :mod:`spectral`,
-   and no document is looked at again.
+2. If its spectrum ends at k, and words are said again no more than k topics explain, the
+   model holds: the answer is that of :mod:`spectral`, and no document is looked at again.
 3. If not, this is text with more structure than k topics.  Topics come from
    :mod:`robust`, are made truer to their words by :mod:`refinement`, and get prior,
    coefficients and spread by :mod:`calibration`, on some thousands of documents.
@@ -33,10 +33,10 @@ from topicprism.model import Model, TooManyTopics
 from topicprism.moments import WordSums, word_sums
 from topicprism.recovery import noise_variance_std
 from topicprism.refinement import Part, Some, gathered, refine
-from topicprism.robust import PARTS, orthonormal, parted, restricted, told, topics
-from topicprism.selection import Selection, Trial, alpha0_of, ends_at, n_clear, n_told
+from topicprism.robust import PARTS, n_of_response, orthonormal, parted, restricted, told, topics
+from topicprism.selection import Selection, Trial, all_told, alpha0_of, ends_at, n_clear, n_told
 from topicprism.settings import Settings, check_problem
-from topicprism.sketching import CLEAR, Basis, Sketch, moments_over, span
+from topicprism.sketching import CLEAR, Basis, Sketch, moments_over, span, trace_of_A
 from topicprism.spectral import SPARE, Solution, decompose, width_for
 
 MOST = 26  # topics that a sketch is made for when none are asked for
@@ -84,7 +84,8 @@ def learn_from(docs: Documents, wishes: Wishes, rng: np.random.Generator) -> Lea
     with one_blas_thread:  # what is not in the passes is small
         sums = docs.total(word_sums)
         sketch = _sketch(docs, sums, wishes.n_topics or MOST, rng)
-        found, text = faithful(sketch, wishes, rng), Text(docs, sketch, sums.n_all, wishes, rng)
+        found = faithful(sketch, wishes, rng, trace_of_A(sums))
+        text = Text(docs, sketch, sums.n_all, wishes, rng)
         found = _robust(text) if found is None else _with_errors(found, text)
     return replace(found, n_short=sums.n_short)
 
@@ -107,10 +108,12 @@ def learn_sketch(sketch: Sketch, wishes: Wishes, rng: np.random.Generator) -> Le
 # --- where the model holds ------------------------------------------------------------
 
 
-def faithful(sketch: Sketch, wishes: Wishes, rng: np.random.Generator) -> Learnt | None:
+def faithful(
+    sketch: Sketch, wishes: Wishes, rng: np.random.Generator, trace: float = 0.0
+) -> Learnt | None:
     """The paper's answer, or None if the words have more in them, or a topic is an accident."""
     k = wishes.n_topics or n_told(sketch)
-    if k == 0 or not ends_at(sketch, k):
+    if k == 0 or not ends_at(sketch, k) or not all_told(sketch, k, trace):
         return None
     if wishes.n_topics is None and k > min(MOST, sketch.basis.width - SPARE):
         return None  # it may not have ended
@@ -206,10 +209,14 @@ class Text:
     def parts(self) -> tuple[Square, ...]:
         return self.docs.total(parted, self.sketch.basis.B).moments
 
+    @cached_property
+    def n_response(self) -> int:
+        joint = self.wishes.supervised and self.wishes.settings.method == "joint"
+        return n_of_response(self.docs) if joint else 0
+
     def topics(self, k: int) -> tuple[Model, int]:
         """Topics to start from, and how many of them are the response's."""
-        with_response = self.wishes.supervised and self.wishes.settings.method == "joint"
-        return topics(self.sketch, k, with_response, self.rng, self.parts)
+        return topics(self.sketch, k, self.n_response, self.rng, self.parts)
 
 
 def _robust(text: Text) -> Learnt:

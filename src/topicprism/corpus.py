@@ -95,11 +95,17 @@ class Corpus:
         """The documents with three words or more; itself if they all are."""
         X = self.counts
         ends = np.concatenate([[0.0], np.cumsum(X.data, dtype=float)])[X.indptr]
-        keep = np.flatnonzero(np.diff(ends) >= MIN_WORDS)
-        if len(keep) == len(self):
+        return self.take(np.diff(ends) >= MIN_WORDS)
+
+    def take(self, these: NDArray[np.bool_]) -> Corpus:
+        """Some documents, in a copy; itself if these are all."""
+        if these.all():
             return self
-        whole: Counts = X.to_csr() if isinstance(X, Rows) else X
-        return Corpus(whole[keep], self.y[keep])
+        X, lengths = self.counts, np.diff(self.counts.indptr)
+        inside = np.repeat(these, lengths)
+        indptr = np.concatenate([[0], np.cumsum(lengths[these])]).astype(X.indptr.dtype)
+        shape = (len(indptr) - 1, self.n_words)
+        return Corpus(Rows(indptr, X.indices[inside], X.data[inside], shape), self.y[these])
 
     def shards(self, n: int) -> Iterator[Corpus]:
         for start, stop in cut(self.counts, n):

@@ -84,6 +84,7 @@ class WordSums:
     x: Word
     yx: Word
     x2: Word  # sum of x1 x1: what pair_products must be corrected by
+    again: Word  # sum of x1 x2 where both are the same word: the diagonal of E[x1 x2]
 
     def __add__(self, other: WordSums) -> WordSums:
         return WordSums(
@@ -92,8 +93,9 @@ class WordSums:
             self.y + other.y,
             self.about,
             self.x + other.x,
-            self.yx + other.yx + (other.about - self.about) * other.x,
+            self.yx + other.yx_about(self.about),
             self.x2 + other.x2,
+            self.again + other.again,
         )
 
     @property
@@ -113,7 +115,11 @@ class WordSums:
     @property
     def covariance(self) -> Word:
         """E[(y - E[y]) x1]."""
-        centred: Word = (self.yx + (self.about - self.y.mean) * self.x) / self.y.weight
+        return self.yx_about(self.y.mean) / self.y.weight
+
+    def yx_about(self, centre: float) -> Word:
+        """Sum of (y - centre) x1."""
+        centred: Word = self.yx + (self.about - centre) * self.x
         return centred
 
 
@@ -142,7 +148,7 @@ def word_sums(c: Corpus) -> WordSums:
     about = float(c.y[:1].sum())
     cpu.word_sums(X.indptr, X.indices, X.data, c.y - about, w, sums)
     n = int((w > 0).sum())
-    return WordSums(n, len(c) - n, Spread.of(c.y, w), about, *sums.T[:3])
+    return WordSums(n, len(c) - n, Spread.of(c.y, w), about, *sums.T)
 
 
 def pair_products(c: Corpus, S: Array) -> Array:

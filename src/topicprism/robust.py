@@ -9,6 +9,8 @@ Then the response is given topics of its own.  With b = E[y x], three directions
 are those of partial least squares, which predict nearly as well as all words
 together.  The tensor within them gives three topics; the tensor within E[x] and
 the leading directions of the words gives the others.  Both come from one sketch.
+With few or short documents the third direction is mostly noise: where two halves of the
+documents do not agree on it, the response has two topics.
 
 A direction may be large for the sake of two documents that are nearly the same.
 So directions are ranked by v'E[x x]v in the middle one of ten parts of the documents:
@@ -17,22 +19,28 @@ what is in one part only is an accident.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from functools import reduce
+from itertools import combinations
+from operator import add
+from typing import Generic, TypeVar
 
 import numpy as np
 from scipy.linalg import block_diag
 
-from topicprism._typing import Array, Coord, Cube, Square, WordCoord, WordTopic
-from topicprism.corpus import Corpus
+from topicprism._typing import Array, Coord, Cube, Square, Word, WordCoord, WordTopic
+from topicprism.corpus import Corpus, Documents
 from topicprism.model import Model, TooManyTopics
-from topicprism.moments import Additive, pair_products, word_sums
+from topicprism.moments import Additive, WordSums, pair_products, word_sums
 from topicprism.refinement import Part
 from topicprism.settings import Settings
-from topicprism.sketching import Basis, Sketch
+from topicprism.sketching import Basis, Sketch, scales
 from topicprism.spectral import decompose, in_space
 
-ALPHA0 = 1.0  # while the tensor is taken apart: documents of few topics
-OF_RESPONSE = 3
+S = TypeVar("S")
+ALPHA0 = 0.5  # while the tensor is taken apart: documents of few topics
+AGREED, SIXTHS = 0.3, 6  # cosine between two halves of the documents; parts they are made of
 PRIOR, SHARE = 3.0, 0.85  # sum of it, and how much of it is for the topics of the response
 BURSTINESS = 0.75
 PARTS = 10  # of the documents
@@ -43,19 +51,20 @@ PLAIN = Settings(method="two-stage", n_restarts=30)
 def topics(
     sketch: Sketch,
     n_topics: int,
-    supervised: bool,
+    n_response: int,
     rng: np.random.Generator,
     parts: tuple[Square, ...] = (),
 ) -> tuple[Model, int]:
     """A model of at most ``n_topics``, those of the response first, and how many those are.
 
+    Of the response there are ``n_response``, unless nothing is told of it.
+
     ``parts`` are the second moments of parts of the documents, to tell accidents by.
     """
     zz = sketch.second / sketch.weight
     mean, xx, b = sketch.first[:-1] / sketch.weight, zz[:-1, :-1], zz[-1, :-1]
-    wanted = supervised and n_topics > 1 and told(sketch)
-    n_response = min(OF_RESPONSE, n_topics) if wanted else 0
-    response = _within(sketch, orthonormal(mean, b, xx @ b), n_response, rng)
+    wanted = min(n_response, n_topics) if n_topics > 1 and told(sketch) else 0
+    response = _within(sketch, orthonormal(mean, b, xx @ b), wanted, rng)
     content = _within(sketch, _leading(mean, xx, parts), n_topics - response.shape[1], rng)
     n, m = response.shape[1], content.shape[1]
     share = SHARE if n and m else float(n > 0)
@@ -103,6 +112,61 @@ def told(sketch: Sketch) -> bool:
     own = b - mean * (mean @ b) / (mean @ mean)
     V, noise = sketch.n_seen, sketch.c1 / sketch.weight**2
     return bool(own @ own > V * noise * (1 + 4 * np.sqrt(2 / V)))
+
+
+def n_of_response(docs: Documents) -> int:
+    """Three topics for the response, or two if documents do not agree on E[x x] b."""
+    return 3 if agreement(docs) >= AGREED else 2
+
+
+def agreement(docs: Documents) -> float:
+    """Cosine between the third directions of two halves of the documents.
+
+    Halves are made of sixths, three and three, in all ten ways, and the mean is told.  With
+    A and b as sums, those of a half are sums over its sixths.
+    """
+    sums = docs.total(sixths_of_words).found
+    if min(s.n for s in sums) == 0:
+        return 0.0
+    whole = reduce(add, sums)
+    _, inverse = scales(whole)
+    mean = np.column_stack([inverse * s.x for s in sums])
+    b = np.column_stack([inverse * s.yx_about(whole.y.mean) for s in sums])
+    scaled = inverse[:, None] * b
+    pairs = docs.total(sixths_of_pairs, scaled).found
+    A_b = np.stack([p - s.x2[:, None] * scaled for p, s in zip(pairs, sums, strict=True)])
+    A_b *= inverse[:, None]
+
+    def third(half: list[int]) -> Word:
+        image = A_b[half][:, :, half].sum(axis=(0, 2))
+        known = orthonormal(mean[:, half].sum(axis=1), b[:, half].sum(axis=1), image)
+        return known[:, 2] if known.shape[1] > 2 else np.zeros(len(known))
+
+    ways = [list(half) for half in combinations(range(SIXTHS), SIXTHS // 2)]
+    n = len(ways) // 2  # in this order, each of the first half is what one of the second leaves
+    return float(np.mean([third(ways[i]) @ third(ways[-1 - i]) for i in range(n)]))
+
+
+@dataclass(frozen=True)
+class Each(Generic[S]):
+    """What was found in each sixth of the documents."""
+
+    found: tuple[S, ...]
+
+    def __add__(self, other: Each[S]) -> Each[S]:
+        return Each(tuple(map(add, self.found, other.found)))
+
+
+def sixths_of_words(c: Corpus) -> Each[WordSums]:
+    return Each(tuple(word_sums(rows) for rows in _sixths(c)))
+
+
+def sixths_of_pairs(c: Corpus, S: Array) -> Each[Array]:
+    return Each(tuple(pair_products(rows, S) for rows in _sixths(c)))
+
+
+def _sixths(c: Corpus) -> Iterator[Corpus]:
+    return (Part(i / SIXTHS, (i + 1) / SIXTHS).rows(c) for i in range(SIXTHS))
 
 
 def _within(sketch: Sketch, R: Array, n_topics: int, rng: np.random.Generator) -> WordTopic:

@@ -23,6 +23,7 @@ from topicprism.spectral import decompose
 
 RANGE = (0.1, 100.0)  # where alpha0 is sought
 GAP = 1.25  # between the last eigenvalue of the topics and the first of noise
+SURE = 5  # standard errors: more is no chance
 STEPS = 9  # halvings of that range, on a log scale: to one per cent
 
 
@@ -72,6 +73,16 @@ def ends_at(sketch: Sketch, n_topics: int) -> bool:
         return False
     last, following = sketch.spectrum[n_topics - 1 : n_topics + 1]
     return bool(last >= GAP * following)
+
+
+def all_told(sketch: Sketch, n_topics: int, trace: float) -> bool:
+    """Whether so many topics are all there is, ``trace`` being the sum of all eigenvalues.
+
+    Noise adds nothing to that sum, but for an error of known size.  What does are words that
+    are said again more often than topics explain, and directions too small to be seen.
+    """
+    error = np.sqrt(2 * sketch.n_seen * sketch.c2) / sketch.weight
+    return bool(trace - sketch.spectrum[:n_topics].sum() <= SURE * error)
 
 
 def alpha0_of(sketch: Sketch, n_topics: int, settings: Settings, rng: np.random.Generator) -> float:

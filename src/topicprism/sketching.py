@@ -34,7 +34,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.linalg import qr
 
-from topicprism._typing import Array, Coord, Cube, Square, WordCoord
+from topicprism._typing import Array, Coord, Cube, Square, Word, WordCoord
 from topicprism.corpus import MIN_WORDS, Documents
 from topicprism.moments import (
     SketchSums,
@@ -168,10 +168,8 @@ def span(docs: Documents, sums: WordSums, rank: int, rng: np.random.Generator) -
     """Coordinates that hold D^-1 p, r = D^-1 E[y x1], A r and the leading directions of A."""
     check_sums(sums)
     rank = min(rank, docs.n_words)
-    p = sums.frequencies
-    root = np.where(p > 0, np.sqrt(p + RARE * sums.share_of_a_word), 0)  # D
-    inverse = np.divide(1, root, out=np.zeros_like(root), where=root > 0)
-    response, mean = inverse * sums.covariance, (inverse * p)[:, None]
+    root, inverse = scales(sums)
+    response, mean = inverse * sums.covariance, (inverse * sums.frequencies)[:, None]
     mean /= np.linalg.norm(mean)
 
     def times_A(S: Array) -> Array:
@@ -180,13 +178,26 @@ def span(docs: Documents, sums: WordSums, rank: int, rng: np.random.Generator) -
         return inverse[:, None] * pairs / sums.y.weight
 
     own = _new_directions(response[:, None], mean)
-    start = root[:, None] * rng.standard_normal((len(p), rank))
+    start = root[:, None] * rng.standard_normal((len(root), rank))
     leading, next_to_it = _leading(times_A, start, mean, own)
     front = np.column_stack([mean, own])
     next_to_it = next_to_it if rank > 3 else own[:, :0]
     front = np.column_stack([front, _new_directions(next_to_it, front)])
     Q = np.ascontiguousarray(np.hstack([front, _new_directions(leading, front)])[:, :rank])
     return Basis(inverse[:, None] * Q, root[:, None] * Q, sums.y.mean, sums.y.sd or 1.0)
+
+
+def scales(sums: WordSums) -> tuple[Word, Word]:
+    """D and D^-1; a word that never occurs has 0 in both."""
+    p = sums.frequencies
+    root = np.where(p > 0, np.sqrt(p + RARE * sums.share_of_a_word), 0)
+    return root, np.divide(1, root, out=np.zeros_like(root), where=root > 0)
+
+
+def trace_of_A(sums: WordSums) -> float:
+    """The sum of all eigenvalues of A."""
+    _, inverse = scales(sums)
+    return float(inverse**2 @ sums.again) / sums.y.weight
 
 
 def _leading(

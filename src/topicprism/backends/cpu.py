@@ -46,7 +46,7 @@ def word_sums(indptr, words, counts, y, weights, sums):  # type: ignore[no-untyp
     """What documents weigh, and the sums over their words::
 
     weights[:] = w
-    sums[:, :3] += np.column_stack([X.T @ c1, X.T @ (c1 * y), X.T @ c2])
+    sums += np.column_stack([X.T @ c1, X.T @ (c1 * y), X.T @ c2, (X * (X - 1)).T @ c2])
     """
     for d in range(len(indptr) - 1):
         m = 0.0
@@ -62,6 +62,7 @@ def word_sums(indptr, words, counts, y, weights, sums):  # type: ignore[no-untyp
             s[0] += c1 * n
             s[1] += c1y * n
             s[2] += c2 * n
+            s[3] += c2 * n * (n - 1)
 
 
 @jit

@@ -27,6 +27,8 @@ PURPOSES = {  # of a pass, by what is added up in it
     "sketch_sums": "taking moments",
     "gathered": "asking how sure they are",
     "parted": "telling directions from accidents",
+    "sixths_of_words": "asking what documents agree on",
+    "sixths_of_pairs": "asking what documents agree on",
     "said": "hearing which topic says what",
     "products": "explaining the numbers",
     "spreads": "asking how sure that is",

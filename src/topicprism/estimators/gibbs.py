@@ -39,7 +39,7 @@ PRIOR, BURSTINESS = 3.0, 0.25  # sum of it, and by how much repetition says less
 HINT = 0.5  # of what topics are steered by is what the spectral answer foretells: less noise
 FIFTHS = 5
 LIGHT = 0.1  # weight of the response where topics are steered by it anyway
-FEW = 2_000  # documents; with fewer, topics had better stay close to the spectral ones
+FEW, FEW_WORDS = 2_000, 100_000  # documents, words: with fewer, topics had better stay close
 TINY = 0.01  # Dirichlet parameter of a word beside a prior that says more
 TRUSTED = 20  # sweeps with the coefficients of the spectral answer, where the model holds
 
@@ -149,8 +149,8 @@ class HybridSLDA(SampledRegression):
     Where the model holds (:class:`SpectralSLDA` says when), that is all.  On text, sampled
     topics turn to what explains words alone, so they are steered all along by what would
     predict better from words alone (:mod:`topicprism.steering`).  With fewer than 2,000
-    documents the spectral answer counts for as many words again, and the topics that it has
-    for the response keep theirs.
+    documents, or fewer than 100,000 words in all of them, the spectral answer counts for as
+    many words again, and the topics that it has for the response keep theirs.
 
     Parameters
     ----------
@@ -159,7 +159,7 @@ class HybridSLDA(SampledRegression):
     alpha0, learn_alpha, beta : "auto" or as in :class:`GibbsSLDA`, default="auto"
         Where the model holds, "auto" is the spectral answer's prior of documents, which is kept,
         and a prior of topics around the words' frequencies, as wide as its topics are.  On
-        text it is 0.3 for ``beta`` and, from 2,000 documents on, a prior of documents that
+        text it is 0.3 for ``beta`` and, unless documents are so few, a prior of documents that
         begins at 1 and is learnt.
     burn_in, n_kept, tolerance
         As in :class:`GibbsSLDA`; by default ``burn_in`` is 100 and ``n_kept`` 300.
@@ -263,7 +263,8 @@ class HybridSLDA(SampledRegression):
     def _planned(self, task: Task) -> Plan:
         """The model's own where it holds; on text, topics that are steered or stay close."""
         held = self._spectral.held if self.refit else ()
-        few = bool(held) and len(task.Y) < FEW
+        words = task.counts.sum(axis=0)
+        few = bool(held) and (len(task.Y) < FEW or words.sum() < FEW_WORDS)
         steered = bool(held) and not few
         plan = replace(
             task.plan,
@@ -272,7 +273,6 @@ class HybridSLDA(SampledRegression):
             learn_alpha=bool(_unless_auto(self.learn_alpha, not (self._holds or few))),
             trusted=TRUSTED if self._holds else 0,
         )
-        words = task.counts.sum(axis=0)
         if steered:
             return replace(plan, steer=self._steer(task))
         if few:
