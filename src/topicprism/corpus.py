@@ -101,11 +101,12 @@ class Corpus:
         """Some documents, in a copy; itself if these are all."""
         if these.all():
             return self
-        X, lengths = self.counts, np.diff(self.counts.indptr)
-        inside = np.repeat(these, lengths)
-        indptr = np.concatenate([[0], np.cumsum(lengths[these])]).astype(X.indptr.dtype)
-        shape = (len(indptr) - 1, self.n_words)
-        return Corpus(Rows(indptr, X.indices[inside], X.data[inside], shape), self.y[these])
+        X, keep = self.counts, np.flatnonzero(these)
+        starts, stops = X.indptr[keep], X.indptr[keep + 1]
+        indptr = np.concatenate([[0], np.cumsum(stops - starts)]).astype(X.indptr.dtype)
+        at = np.repeat(starts - indptr[:-1], stops - starts) + np.arange(indptr[-1])
+        rows = Rows(indptr, X.indices[at], X.data[at], (len(keep), self.n_words))
+        return Corpus(rows, self.y[keep])
 
     def shards(self, n: int) -> Iterator[Corpus]:
         for start, stop in cut(self.counts, n):
