@@ -396,7 +396,7 @@ def test_parts_of_documents(rng):
 def test_parts_are_spread_over_the_documents(n):
     """Of any run of a hundred documents, each tenth has ten, give or take two."""
     where = Corpus(csr_array(np.ones((n, 1))), np.arange(float(n)))
-    tenths = [Part(i / 10, (i + 1) / 10).rows(where).y for i in range(10)]
+    tenths = [part.rows(where).y for part in Part.equal(10)]
     assert_array_equal(np.sort(np.concatenate(tenths)), where.y)
     for start in range(0, n - 99, 100):
         for tenth in tenths:

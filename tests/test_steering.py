@@ -173,6 +173,16 @@ def test_few_documents_stay_close_to_the_spectral_answer(text):
     assert (others < 0.7 * np.delete(further, learnt.held)).all()
 
 
+@pytest.mark.parametrize(("enough", "n_held"), [(2.0, 3), (0.5, 0)])
+def test_with_few_words_topics_stay_close_as_well(text, monkeypatch, enough, n_held):
+    """``enough`` times the words of these documents would be enough."""
+    X, y = text
+    monkeypatch.setattr("topicprism.estimators.gibbs.FEW_WORDS", enough * X[:2500].sum())
+    hybrid = HybridSLDA(5, random_state=0, burn_in=2, n_kept=2).fit(X[:2500], y[:2500])
+    close = cdist(hybrid._spectral.model.mu.T, hybrid.components_, "cityblock").min(axis=1) < 0.003
+    assert close.sum() == n_held
+
+
 def test_the_hybrid_chooses_the_number_of_topics():
     X, y, _ = make_slda(3000, n_words=60, n_topics=3, doc_length=60, random_state=0)
     hybrid = HybridSLDA(random_state=0, burn_in=5, n_kept=5).fit(X, y)

@@ -46,6 +46,11 @@ class Part:
     def of(cls, n_documents: int, at_most: int) -> Part:
         return cls(0.0, min(1.0, at_most / max(n_documents, 1)))
 
+    @classmethod
+    def equal(cls, n: int) -> list[Part]:
+        """All documents, in n parts."""
+        return [cls(i / n, (i + 1) / n) for i in range(n)]
+
     def rows(self, c: Corpus) -> Corpus:
         dealt = np.arange(len(c)) * GOLDEN % 1
         return c.take((self.start <= dealt) & (dealt < self.stop))

@@ -19,7 +19,6 @@ what is in one part only is an accident.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import reduce
 from itertools import combinations
@@ -98,8 +97,8 @@ class Parted(Additive):
 def parted(c: Corpus, B: WordCoord) -> Parted:
     K = B.shape[1]
     found = Parted(np.zeros(PARTS), np.zeros((PARTS, K, K)))
-    for i in range(PARTS):
-        rows = Part(i / PARTS, (i + 1) / PARTS).rows(c)
+    for i, part in enumerate(Part.equal(PARTS)):
+        rows = part.rows(c)
         words = word_sums(rows)
         found.weights[i] = words.y.weight
         found.sums[i] = B.T @ (pair_products(rows, B) - words.x2[:, None] * B)
@@ -158,15 +157,11 @@ class Each(Generic[S]):
 
 
 def sixths_of_words(c: Corpus) -> Each[WordSums]:
-    return Each(tuple(word_sums(rows) for rows in _sixths(c)))
+    return Each(tuple(word_sums(part.rows(c)) for part in Part.equal(SIXTHS)))
 
 
 def sixths_of_pairs(c: Corpus, S: Array) -> Each[Array]:
-    return Each(tuple(pair_products(rows, S) for rows in _sixths(c)))
-
-
-def _sixths(c: Corpus) -> Iterator[Corpus]:
-    return (Part(i / SIXTHS, (i + 1) / SIXTHS).rows(c) for i in range(SIXTHS))
+    return Each(tuple(pair_products(part.rows(c), S) for part in Part.equal(SIXTHS)))
 
 
 def _within(sketch: Sketch, R: Array, n_topics: int, rng: np.random.Generator) -> WordTopic:
