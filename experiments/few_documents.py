@@ -22,19 +22,17 @@ PARTS = {"poliblog": (618, 20), "movie_scale": (1500, 10), "hotel_reviews": (600
 N_TEST = 2_000
 
 
-def scores(way, X, y, X_test, y_test) -> tuple[float, float]:
-    fitted = way(random_state=0, n_jobs=2).fit(X, y)
-    words = completion_log_likelihood(fitted.model_, X_test, np.random.default_rng(0))
-    return pr2(y_test, fitted.predict(X_test)), words
+def scores(way, s: real_text.Split) -> tuple[float, float]:
+    fitted = way(random_state=0, n_jobs=2).fit(s.X, s.y)
+    words = completion_log_likelihood(fitted.model_, s.X_test, np.random.default_rng(0))
+    return pr2(s.y_test, fitted.predict(s.X_test)), words
 
 
 def gains(X, y, n: int, n_parts: int) -> np.ndarray:
     """pR2 and log-likelihood of the hybrid less those of the spectral answer, part by part."""
     found = []
-    for seed in range(n_parts):
-        order = np.random.default_rng(seed).permutation(len(y))
-        a, b = order[:n], order[n : n + N_TEST]
-        both = [scores(way, X[a], y[a], X[b], y[b]) for way in (SpectralSLDA, HybridSLDA)]
+    for part in real_text.random_parts(X, y, n, n_parts, N_TEST):
+        both = [scores(way, part) for way in (SpectralSLDA, HybridSLDA)]
         found.append(np.subtract(*both[::-1]))
     return np.array(found)
 

@@ -245,6 +245,14 @@ def _bags(path: Path) -> tuple[csr_array, np.ndarray]:
     return X[order], z["ratings"].astype(float)[order]
 
 
+def random_parts(X, y, n: int, n_parts: int, n_test: int) -> Iterator[Split]:
+    """Some documents to train on and others to test on, drawn anew each time."""
+    for seed in range(n_parts):
+        order = np.random.default_rng(seed).permutation(len(y))
+        a, b = order[:n], order[n : n + n_test]
+        yield Split(X[a], y[a], X[b], y[b])
+
+
 def toy() -> Split:
     texts, y, _ = make_reviews(800, random_state=0)
     return _counted(np.array(texts, object), y, np.arange(800) < 600, 300)

@@ -27,26 +27,25 @@ SIZES = {
     "hotel_reviews": (800, 3_200, 12_000),
     "imdb": (1_000, 2_000, 16_000),
 }
+N_TEST = 4_000
 ALWAYS = {3: -1.0, 2: 2.0}  # what a cosine must be for three topics
 
 
-def score(n_response: int, X, y, X_test, y_test) -> float:
+def score(n_response: int, s: real_text.Split) -> float:
     chosen, robust.AGREED = robust.AGREED, ALWAYS[n_response]
     try:
-        fitted = SpectralSLDA(10, random_state=0, n_jobs=2).fit(X, y)
+        fitted = SpectralSLDA(10, random_state=0, n_jobs=2).fit(s.X, s.y)
     finally:
         robust.AGREED = chosen
-    return pr2(y_test, fitted.predict(X_test))
+    return pr2(s.y_test, fitted.predict(s.X_test))
 
 
 def trials(X, y, n: int, n_parts: int) -> np.ndarray:
     """Agreement, and pR2 with three and with two topics, part by part."""
     found = []
-    for seed in range(n_parts):
-        order = np.random.default_rng(seed).permutation(len(y))
-        a, b = order[:n], order[n : n + 4_000]
-        each = [score(k, X[a], y[a], X[b], y[b]) for k in (3, 2)]
-        found.append([robust.agreement(Corpus(X[a], y[a])), *each])
+    for part in real_text.random_parts(X, y, n, n_parts, N_TEST):
+        each = [score(k, part) for k in (3, 2)]
+        found.append([robust.agreement(Corpus(part.X, part.y)), *each])
     return np.array(found)
 
 

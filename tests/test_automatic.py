@@ -25,8 +25,9 @@ from topicprism.evaluation import match, pr2, recovery_errors
 from topicprism.inference import posterior
 from topicprism.model import Model
 from topicprism.moments import word_sums
+from topicprism.parts import Part, Some, gathered
 from topicprism.recovery import noise_variance, noise_variance_std
-from topicprism.refinement import BETA, SWEEPS, Part, Some, gathered, refine
+from topicprism.refinement import BETA, SWEEPS, refine
 from topicprism.robust import (
     PRIOR,
     SHARE,

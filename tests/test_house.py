@@ -18,7 +18,7 @@ FLOORS = [
     ["_typing", "limits"],
     ["backends", "model"],
     ["corpus", "words"],
-    ["moments", "whitening", "tensor", "engines", "datasets", "text", "effects"],
+    ["moments", "parts", "whitening", "tensor", "engines", "datasets", "text", "effects"],
     ["sketching", "inference", "theory", "notebook"],
     ["centred", "recovery", "evaluation", "settings", "samplers", "refinement"],
     ["spectral", "calibration"],

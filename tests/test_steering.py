@@ -18,7 +18,7 @@ from topicprism.engines import Threaded
 from topicprism.estimators.gibbs import LIGHT
 from topicprism.evaluation import completion_log_likelihood, pr2
 from topicprism.inference import infer
-from topicprism.refinement import Part
+from topicprism.parts import Part
 from topicprism.samplers import Gaussian, Plan, Schedule, chain, flat, init, observe
 from topicprism.samplers._kernels import LEAST
 from topicprism.samplers._kernels import topics as draw_topics

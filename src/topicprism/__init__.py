@@ -13,6 +13,7 @@ one dataclass in, one dataclass out::
     recovery    back to words: alpha, mu, eta, sigma
     spectral    the whole walk on one page                Solution, Model
     selection   k and alpha0 from a sketch                Selection
+    parts       some of the documents, spread over all    Part
     robust      topics of text that is not the model's
     refinement  topics made truer to their words
     calibration what inferred proportions say of y        Calibrated

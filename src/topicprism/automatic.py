@@ -31,8 +31,9 @@ from topicprism.corpus import Documents
 from topicprism.evaluation import match
 from topicprism.model import Model, TooManyTopics
 from topicprism.moments import WordSums, word_sums
+from topicprism.parts import Part, Some, gathered
 from topicprism.recovery import noise_variance_std
-from topicprism.refinement import Part, Some, gathered, refine
+from topicprism.refinement import refine
 from topicprism.robust import PARTS, n_of_response, orthonormal, parted, restricted, told, topics
 from topicprism.selection import Selection, Trial, all_told, alpha0_of, ends_at, n_clear, n_told
 from topicprism.settings import Settings, check_problem

@@ -22,7 +22,7 @@ from topicprism.evaluation import halves, word_log_likelihood
 from topicprism.inference import Posterior, infer, posterior
 from topicprism.model import Model
 from topicprism.moments import Additive
-from topicprism.refinement import Part
+from topicprism.parts import Part
 
 PENALTIES = np.logspace(-6, 0, 13)  # per document
 NEAR = 0.01  # of R^2

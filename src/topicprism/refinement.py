@@ -7,100 +7,25 @@ found to say::
 
     mu_i  ~  beta + expected counts of each word in topic i
 
-Topics that are held keep their words.  Some documents are enough: ``Part`` says which.
+Topics that are held keep their words.  A part of the documents is enough.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any, TypeVar
 
 import numpy as np
 
 from topicprism._typing import Topic, WordTopic
 from topicprism.backends import fold_in
-from topicprism.corpus import Corpus, Documents, Rows, take_rows
+from topicprism.corpus import Corpus, Documents, take_rows
 from topicprism.inference import weighed
 from topicprism.model import Model
 from topicprism.moments import Additive
+from topicprism.parts import Part
 
-S = TypeVar("S")
 BETA = 0.05  # added to the count of every word in every topic
 SWEEPS = 5  # over a document, in a round
-GOLDEN = (5**0.5 - 1) / 2
-
-
-@dataclass(frozen=True)
-class Part:
-    """A share of the documents of each shard: of those dealt a number from start to stop.
-
-    Numbers are dealt from 0 to 1 in steps of the golden ratio, so any part is spread evenly
-    over the shard, and parts are alike even where documents are sorted.
-    """
-
-    start: float = 0.0
-    stop: float = 1.0
-
-    @classmethod
-    def of(cls, n_documents: int, at_most: int) -> Part:
-        return cls(0.0, min(1.0, at_most / max(n_documents, 1)))
-
-    @classmethod
-    def equal(cls, n: int) -> list[Part]:
-        """All documents, in n parts."""
-        return [cls(i / n, (i + 1) / n) for i in range(n)]
-
-    def rows(self, c: Corpus) -> Corpus:
-        dealt = np.arange(len(c)) * GOLDEN % 1
-        return c.take((self.start <= dealt) & (dealt < self.stop))
-
-
-@dataclass(frozen=True)
-class Some:
-    """A part of other documents, as documents."""
-
-    docs: Documents
-    part: Part
-
-    @property
-    def n_words(self) -> int:
-        return self.docs.n_words
-
-    def total(self, part: Callable[..., S], *shared: Any) -> S:
-        found: S = self.docs.total(_of_part, self.part, part, *shared)
-        return found
-
-
-def _of_part(c: Corpus, which: Part, part: Callable[..., S], *shared: Any) -> S:
-    return part(which.rows(c), *shared)
-
-
-def gathered(c: Corpus, which: Part) -> Gathered:
-    return Gathered((which.rows(c),))
-
-
-@dataclass(frozen=True)
-class Gathered:
-    """Some documents of each shard, to be had together."""
-
-    pieces: tuple[Corpus, ...]
-
-    def __add__(self, other: Gathered) -> Gathered:
-        return Gathered(self.pieces + other.pieces)
-
-    @property
-    def corpus(self) -> Corpus:
-        found = [take_rows(piece.counts, 0, len(piece)) for piece in self.pieces]
-        starts = np.cumsum([0, *(x.nnz for x in found)])
-        indptr = [x.indptr[1:] + start for x, start in zip(found, starts[:-1], strict=True)]
-        rows = Rows(
-            np.concatenate([[0], *indptr]),
-            np.concatenate([x.indices for x in found]),
-            np.concatenate([x.data for x in found]),
-            (sum(x.shape[0] for x in found), found[0].shape[1]),
-        )
-        return Corpus(rows, np.concatenate([piece.y for piece in self.pieces]))
 
 
 @dataclass(frozen=True)

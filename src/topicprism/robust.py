@@ -32,7 +32,7 @@ from topicprism._typing import Array, Coord, Cube, Square, Word, WordCoord, Word
 from topicprism.corpus import Corpus, Documents
 from topicprism.model import Model, TooManyTopics
 from topicprism.moments import Additive, WordSums, pair_products, word_sums
-from topicprism.refinement import Part
+from topicprism.parts import Part
 from topicprism.settings import Settings
 from topicprism.sketching import Basis, Sketch, scales
 from topicprism.spectral import decompose, in_space

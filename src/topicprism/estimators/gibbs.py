@@ -27,7 +27,7 @@ from topicprism.estimators.sampled import (
 )
 from topicprism.inference import infer, predict
 from topicprism.model import Model
-from topicprism.refinement import Part
+from topicprism.parts import Part
 from topicprism.samplers import Gaussian, Plan, State
 from topicprism.samplers.state import RESPONSES
 from topicprism.selection import Selection
