@@ -61,6 +61,6 @@ if __name__ == "__main__":
     for words in ("uniform", "zipf"):
         for alpha0 in (1.0,) if quick else (0.5, 1.0, 3.0):
             rows = np.transpose([trial(words, k, alpha0, n, seed) for seed in range(seeds)])
-            told = [f"{r.mean():.2f} ({r.min():.2f}-{r.max():.2f})" for r in rows[:2]]
-            told.append(f"{rows[2].mean():.0f}")
-            print(f"{words:8s}{k:2d}  {alpha0:5.1f}   {told[0]:20s} {told[1]:20s} {told[2]}", flush=True)
+            ratios = [f"{r.mean():.2f} ({r.min():.2f}-{r.max():.2f})" for r in rows[:2]]
+            setting = f"{words:8s}{k:2d}  {alpha0:5.1f}"
+            print(f"{setting}   {ratios[0]:20s} {ratios[1]:20s} {rows[2].mean():.0f}", flush=True)
