@@ -1,13 +1,11 @@
 """Documents drawn from the model: are k, alpha0 and the noise variance found with no argument?
 
-    python experiments/automatic.py            # five minutes
-    python experiments/automatic.py --hybrid   # twenty minutes: 20 topics and little noise
+    python experiments/automatic.py            # fifteen minutes
     python experiments/automatic.py --quick    # seconds, for the test suite
 
 20,000 documents of 250 words over 500, uniform or by Zipf's law; five seeds.  Printed are
 the numbers of topics found, the mean and the extremes of alpha0 and of the noise variance
 over the truth, and errors of topics and coefficients beside those with everything known.
-``--hybrid`` has the noise variance by a chain that starts at the answer, beside the answer's.
 """
 
 import argparse
@@ -15,7 +13,7 @@ import warnings
 
 import numpy as np
 
-from topicprism import HybridSLDA, SpectralSLDA
+from topicprism import SpectralSLDA
 from topicprism.datasets import draw_corpus, draw_model
 from topicprism.evaluation import recovery_errors
 
@@ -32,23 +30,6 @@ def trial(k: int, alpha0: float, noise: float, words: str, n: int, seed: int) ->
     same = auto.model_.n_topics == k == known.model_.n_topics
     errors = [recovery_errors(m.model_, truth) if same else None for m in (auto, known)]
     return found + [getattr(e, name) if e else np.nan for name in ("mu", "eta") for e in errors]
-
-
-def hybrid(quick: bool) -> None:
-    """The noise variance over the truth where moments hardly tell it."""
-    k, n, seeds = (3, 3000, 1) if quick else (20, 20_000, 5)
-    print("words    k  alpha0  noise   noise ratio, spectral   hybrid")
-    for words in ("uniform", "zipf"):
-        for alpha0 in (1.0,) if quick else (0.5, 1.0, 3.0):
-            rows = []
-            for seed in range(seeds):
-                rng = np.random.default_rng(seed)
-                truth = draw_model(500, k, rng, alpha=alpha0 / k, noise=0.1, words=words)
-                X, y, _ = draw_corpus(truth, n, 250, rng)
-                both = [way(random_state=0, n_jobs=2) for way in (SpectralSLDA, HybridSLDA)]
-                rows.append([way.fit(X, y).noise_variance_ / 0.1**2 for way in both])
-            each = [f"{np.mean(r):.2f} ({min(r):.2f}-{max(r):.2f})" for r in np.transpose(rows)]
-            print(f"{words:8s}{k:2d}  {alpha0:4.1f}    0.1   {each[0]:24s}{each[1]}", flush=True)
 
 
 def main(quick: bool) -> None:
@@ -81,7 +62,5 @@ def main(quick: bool) -> None:
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser()
-    parser.add_argument("--hybrid", action="store_true")
     parser.add_argument("--quick", action="store_true")
-    args = parser.parse_args()
-    hybrid(args.quick) if args.hybrid else main(args.quick)
+    main(parser.parse_args().quick)

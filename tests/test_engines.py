@@ -131,6 +131,14 @@ def test_passes_are_as_many_as_the_docs_say():
     assert fitted.coef_std_.shape == (4,)
 
 
+def test_a_noise_variance_that_moments_hardly_tell_takes_a_look_or_two_more():
+    X, y, _ = make_slda(2000, n_words=80, n_topics=6, doc_length=60, random_state=0)
+    told, untold = (Counting(Corpus(X, y)) for _ in range(2))
+    SpectralSLDA(6, alpha0=1.0, noise_variance=0.01, random_state=0).fit_documents(told)
+    SpectralSLDA(6, alpha0=1.0, random_state=0).fit_documents(untold)
+    assert untold.all - told.all in (1, 2)
+
+
 def test_passes_over_crowded_text_are_as_many_as_the_docs_say():
     """Some sixteen more than a sketch; and some forty over a part, if no number is told."""
     texts, y = crowd(1500)

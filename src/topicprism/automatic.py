@@ -2,7 +2,8 @@
 
 1. One sketch of the documents, wide enough for any number of topics that may come.
 2. If its spectrum ends at k, and words are said again no more than k topics explain, the
-   model holds: the answer is that of :mod:`spectral`, and no document is looked at again.
+   model holds: the answer is that of :mod:`spectral`.  Documents are looked at again for
+   errors only and, where moments hardly tell it, for the noise variance (:mod:`noise`).
 3. If not, this is text with more structure than k topics.  Topics come from
    :mod:`robust`, are made truer to their words by :mod:`refinement`, and get prior,
    coefficients and spread by :mod:`calibration`, on some thousands of documents.
@@ -31,6 +32,7 @@ from topicprism.corpus import Documents
 from topicprism.evaluation import match
 from topicprism.model import Model, TooManyTopics
 from topicprism.moments import WordSums, word_sums
+from topicprism.noise import Estimate, second_look
 from topicprism.parts import Part, Some, gathered
 from topicprism.recovery import noise_variance_std
 from topicprism.refinement import refine
@@ -49,6 +51,7 @@ LEARN_ON, TRY_ON, SHAKEN = 20_000, 4_000, 5_000  # documents, at most
 CLOSE = 0.03  # of predictive R2, given for more topics to read
 HELD_OUT = 0.25  # of the documents, at most, to try numbers of topics on
 FEWEST = 5  # documents that carry a topic, or it is an accident
+HALVES = "by what half of a document's words tells of the other half"
 
 
 @dataclass(frozen=True)
@@ -87,7 +90,7 @@ def learn_from(docs: Documents, wishes: Wishes, rng: np.random.Generator) -> Lea
         sketch = _sketch(docs, sums, wishes.n_topics or MOST, rng)
         found = faithful(sketch, wishes, rng, trace_of_A(sums))
         text = Text(docs, sketch, sums.n_all, wishes, rng)
-        found = _robust(text) if found is None else _with_errors(found, text)
+        found = _robust(text) if found is None else _with_errors(_with_noise(found, text), text)
     return replace(found, n_short=sums.n_short)
 
 
@@ -141,19 +144,45 @@ def _as_in_the_paper(
         alpha0 = alpha0_of(sketch, k, settings, rng)
         reason = f"the Dirichlet parameters found add up to alpha0 where it is {alpha0:.3g}"
     found = decompose(sketch, k, alpha0, settings, rng=rng)
-    variance = found.model.sigma**2
-    std = sketch.basis.scale**2 * noise_variance_std(sketch, k)
+    left = _by_moments(sketch, found.model)
     reasons = {
         "n_topics": why,
         "alpha0": reason,
-        "noise_variance": "as asked"
-        if settings.noise_variance is not None
-        else f"a variance of {variance:.3g} +- {std:.1g} is left in the response",
+        "noise_variance": _told(left) if settings.noise_variance is None else "as asked",
     }
     selection = _selection(sketch, found.model, alpha0, (), reasons)
     if wishes.alpha0 is None:
         found = replace(found, model=found.model.with_alpha0(alpha0))
-    return Learnt(found.model, selection, np.array([variance, 1.0]), solution=found)
+    return Learnt(found.model, selection, np.array([left.value, 1.0]), solution=found)
+
+
+def _by_moments(sketch: Sketch, model: Model) -> Estimate:
+    """The noise variance, as the sketch has it."""
+    std = sketch.basis.scale**2 * noise_variance_std(sketch, model.n_topics)
+    return Estimate(model.sigma**2, std)
+
+
+def _with_noise(found: Learnt, text: Text) -> Learnt:
+    """The noise variance by a second look at documents, where moments hardly tell it."""
+    if not text.wishes.supervised or text.wishes.settings.noise_variance is not None:
+        return found
+    first = _by_moments(text.sketch, found.model)
+    if not first.unsure:
+        return found
+    try:
+        second = second_look(text.docs, found.model, text.part(LEARN_ON))
+    except np.linalg.LinAlgError:  # too few documents, or topics that are alike
+        return found
+    if not second.std < first.std:
+        return found
+    variance = max(second.value, second.std)  # less is not believed
+    reasons = found.selection.reasons | {"noise_variance": _told(second) + " " + HALVES}
+    return replace(
+        found,
+        model=replace(found.model, sigma=float(np.sqrt(variance))),
+        selection=replace(found.selection, noise_variance=variance, reasons=reasons),
+        spread=np.array([variance, 1.0]),
+    )
 
 
 def _with_errors(found: Learnt, text: Text) -> Learnt:
@@ -340,6 +369,10 @@ def _the_end(sketch: Sketch, k: int) -> str:
         f"the spectrum of the words ends there: eigenvalue {k} is {s[k - 1]:.3g}, the next "
         f"{s[k]:.3g}, and up to {clear * sketch.noise_edge:.3g} may be chance"
     )
+
+
+def _told(left: Estimate) -> str:
+    return f"a variance of {left.value:.3g} +- {left.std:.1g} is left in the response"
 
 
 def _listed(numbers: tuple[float, ...]) -> str:

@@ -22,7 +22,7 @@ from topicprism.sketching import CLEAR, Sketch
 from topicprism.spectral import decompose
 
 RANGE = (0.1, 100.0)  # where alpha0 is sought
-GAP = 1.25  # between the last eigenvalue of the topics and the first of noise
+GAP = 1.15  # between the last eigenvalue of the topics and the first of noise
 SURE = 5  # standard errors: more is no chance
 STEPS = 9  # halvings of that range, on a log scale: to one per cent
 

@@ -1,0 +1,141 @@
+"""The noise variance, by a second look at documents: half of the words against the other.
+
+sigma^2 is what is left of y when eta . h is taken off, but h is not seen.  So the words of a
+document are dealt into halves.  One gives h, its posterior mean, and with q near mu h the other
+gives g, which is right on average whatever q is::
+
+    g = A^-1 mu' diag(1/q) x         x the frequencies of its words, A = mu' diag(1/q) mu
+
+The errors of g are independent of h, so what is left with the one and with the other has
+sigma^2 in common and nothing else.  With weights w that only the first half has a say in::
+
+    sum w h (y - g . eta) = 0        eta, for what is left with g
+    sum w g (y - h . zeta) = 0       zeta, for what is left with h: errors of eta cancel
+    sigma^2 = sum w (y - g . eta)(y - h . zeta) / sum w
+
+which is a Schur complement of sum w (h, y)(g, y)'.  Topics that a document has none of cost g
+nothing: that is what second moments, which know no document from another, cannot have.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import permutations
+
+import numpy as np
+from scipy.sparse import csr_array
+
+from topicprism._typing import Array, Doc, DocTopic, Square
+from topicprism.corpus import Corpus, Documents, Rows, take_rows
+from topicprism.inference import Propagation, posterior
+from topicprism.model import Model
+from topicprism.moments import Additive
+from topicprism.parts import Part
+
+PARTS = 10  # of the documents, for the jackknife
+UNSURE = 0.1  # of sigma^2: a larger error is worth another look
+DEALS = 2  # of the words of each document, at most
+FEW_SWEEPS = Propagation(max_sweeps=8, tolerance=0.03)  # h need not be exact
+MOST_WORDS = 2_000  # that g is made of, the most frequent
+MIXED = 0.05  # of the corpus in q, so that no word is next to impossible
+BLOCK = 256  # documents at once
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """A number, and how far it is off by chance."""
+
+    value: float
+    std: float
+
+    @property
+    def unsure(self) -> bool:
+        return not self.std <= UNSURE * self.value
+
+
+@dataclass(frozen=True)
+class Crossed(Additive):
+    """Sums of w (h, y - h . eta)(g, y - g . eta)' and of w, over each part of the documents."""
+
+    products: Array  # (parts, k + 1, k + 1)
+    weights: Array  # (parts,)
+
+
+def second_look(docs: Documents, model: Model, part: Part) -> Estimate:
+    """sigma^2 with the topics of ``model``; its other parameters need only be near."""
+    sums = docs.total(crossed, model, part, 0)
+    for deal in range(1, DEALS):
+        if not estimate(sums).unsure:
+            break
+        sums += docs.total(crossed, model, part, deal)
+    return estimate(sums)
+
+
+def estimate(sums: Crossed) -> Estimate:
+    """What is left, and by the jackknife how far that is off."""
+    products, weights = sums.products.sum(axis=0), sums.weights.sum()
+    rests = zip(products - sums.products, weights - sums.weights, strict=True)
+    left = [_left(*rest) for rest in rests]
+    return Estimate(_left(products, weights), float(np.sqrt(PARTS - 1) * np.std(left)))
+
+
+def _left(products: Square, weight: float) -> float:
+    G, a, b, s = products[:-1, :-1], products[:-1, -1], products[-1, :-1], products[-1, -1]
+    return float(s - b @ np.linalg.solve(G, a)) / weight
+
+
+def crossed(c: Corpus, model: Model, part: Part, seed: int) -> Crossed:
+    rows = part.rows(c).long()
+    X, y = take_rows(rows.counts, 0, len(rows)), rows.y
+    which, k = np.arange(len(rows)) % PARTS, model.n_topics
+    products, weights = np.zeros((PARTS, k + 1, k + 1)), np.zeros(PARTS)
+    for one, other in permutations(_dealt(X, np.random.default_rng(seed))):
+        h, g, w = proportions(model, one, other)
+        left = np.column_stack([h, y - h @ model.eta]) * w[:, None]
+        right = np.column_stack([g, y - g @ model.eta])
+        for i in range(PARTS):
+            products[i] += left[which == i].T @ right[which == i]
+        weights += np.bincount(which, w, PARTS)
+    return Crossed(products, weights)
+
+
+def _dealt(X: Rows, rng: np.random.Generator) -> tuple[csr_array, csr_array]:
+    """Each word to the one or to the other, by the toss of a coin."""
+    n = X.data.astype(np.int64)
+    one = rng.binomial(n, 0.5)
+    hands = [csr_array((m, X.indices, X.indptr), X.shape, copy=True) for m in (one, n - one)]
+    for hand in hands:
+        hand.eliminate_zeros()
+    return hands[0], hands[1]
+
+
+def proportions(model: Model, seen: csr_array, other: csr_array) -> tuple[DocTopic, DocTopic, Doc]:
+    """h, g and w of documents in two halves; w is one over the variances of both residuals.
+
+    A document whose other half is empty has no g, and no weight.
+    """
+    known = posterior(model, seen, FEW_SWEEPS)
+    g, spread = np.empty_like(known.h), np.empty(len(known.h))
+    n = other.sum(axis=1)
+    words = np.maximum(n, 1)
+    for rows, A, b in _blocks(model, known.h, other):
+        eta = np.broadcast_to(model.eta, b.shape)
+        solved = np.linalg.solve(A, np.stack([b, eta], axis=-1))
+        g[rows] = solved[..., 0] / words[rows, None]
+        spread[rows] = solved[..., 1] @ model.eta - (known.h[rows] @ model.eta) ** 2
+    of_h, of_g = known.variance(model.eta), np.maximum(spread, 0) / words
+    return known.h, g, (n > 0) / ((model.sigma**2 + of_h) * (model.sigma**2 + of_g))
+
+
+def _blocks(model: Model, h: DocTopic, X: csr_array) -> Iterator[tuple[slice, Array, DocTopic]]:
+    """A and mu' diag(1/q) n, n the counts, of some documents at a time."""
+    p = model.mu @ (model.alpha / model.alpha.sum())
+    kept = np.argsort(-p, kind="stable")[: min(MOST_WORDS, int((p > 0).sum()))]
+    mu, p, X = model.mu[kept], p[kept], X[:, kept]
+    k = model.n_topics
+    pairs = (mu[:, :, None] * mu[:, None, :]).reshape(-1, k * k)
+    for start in range(0, len(h), BLOCK):
+        rows = slice(start, min(start + BLOCK, len(h)))
+        weights = 1 / (MIXED * p + (1 - MIXED) * (h[rows] @ mu.T))
+        yield rows, (weights @ pairs).reshape(-1, k, k), X[rows].multiply(weights) @ mu

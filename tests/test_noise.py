@@ -1,0 +1,181 @@
+"""The noise variance by a second look at documents."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+from oracles import unequal_model
+from scipy.sparse import csr_array
+
+from topicprism import Corpus, SpectralSLDA, automatic, noise
+from topicprism.datasets import draw_corpus, draw_model
+from topicprism.engines import OnDisk, Threaded
+from topicprism.model import Model
+from topicprism.noise import Crossed, crossed, proportions, second_look
+from topicprism.parts import Part
+
+
+def by_definition(model, seen, other):
+    """g of each document from its own weighted regression on the topics."""
+    h, _, _ = proportions(model, seen, other)
+    p = model.mu @ model.alpha / model.alpha.sum()
+    g = []
+    for n, at in zip(other.toarray(), h, strict=True):
+        root = 1 / np.sqrt(0.05 * p + 0.95 * model.mu @ at)
+        x = n / n.sum()
+        g.append(np.linalg.lstsq(root[:, None] * model.mu, root * x, rcond=None)[0])
+    return np.array(g)
+
+
+def test_g_is_a_weighted_regression_on_the_topics(rng):
+    truth = unequal_model(rng)
+    X, _, _ = draw_corpus(truth, 30, 40, rng)
+    seen, other = csr_array(X[:15]), csr_array(X[15:])
+    assert_allclose(proportions(truth, seen, other)[1], by_definition(truth, seen, other))
+
+
+def test_g_is_right_on_average_whatever_the_other_half_is(rng):
+    """Frequencies that are just as expected give the proportions, and h is of other documents."""
+    truth = unequal_model(rng)
+    X, _, _ = draw_corpus(truth, 50, 40, rng)
+    true = rng.dirichlet(truth.alpha, size=50)
+    _, g, _ = proportions(truth, X, csr_array(40 * true @ truth.mu.T))
+    assert_allclose(g, true, atol=1e-9)
+
+
+def test_rare_words_may_be_left_out(rng, monkeypatch):
+    truth = unequal_model(rng)
+    monkeypatch.setattr(noise, "MOST_WORDS", truth.n_words // 2)
+    X, _, _ = draw_corpus(truth, 50, 40, rng)
+    true = rng.dirichlet(truth.alpha, size=50)
+    _, g, _ = proportions(truth, X, csr_array(40 * true @ truth.mu.T))
+    assert_allclose(g, true, atol=1e-9)
+
+
+def test_half_a_document_without_words_counts_for_nothing(rng):
+    truth = unequal_model(rng)
+    X, _, _ = draw_corpus(truth, 3, 40, rng)
+    empty = csr_array(X.multiply(np.array([[1], [0], [1]])))
+    h, g, w = proportions(truth, X, empty)
+    assert (w > 0).tolist() == [True, False, True]
+    assert np.isfinite(np.concatenate([h, g])).all()
+
+
+def test_what_is_left_is_that_of_two_instrumental_regressions(rng):
+    """The Schur complement is sum w (y - g . eta)(y - h . zeta) / sum w of the module's page."""
+    n, k = 400, 3
+    h, w = rng.dirichlet(np.ones(k), size=n), rng.random(n)
+    g, y = h + rng.normal(size=(n, k)), rng.normal(size=n)
+    start = rng.normal(size=k)
+    left = np.column_stack([h, y - h @ start]) * w[:, None]
+    right = np.column_stack([g, y - g @ start])
+    eta = np.linalg.solve((h * w[:, None]).T @ g, h.T @ (w * y))
+    zeta = np.linalg.solve((g * w[:, None]).T @ h, g.T @ (w * y))
+    expected = (w * (y - g @ eta) * (y - h @ zeta)).sum() / w.sum()
+    assert_allclose(noise._left(left.T @ right, w.sum()), expected)
+
+
+def test_the_error_is_known(rng):
+    """Twelve corpora: off by one standard error, give or take, and unbiased."""
+    found = []
+    for _ in range(12):
+        truth = draw_model(80, 6, rng, alpha=0.3, noise=0.2)
+        X, y, _ = draw_corpus(truth, 3000, 60, rng)
+        found.append(second_look(Corpus(X, y), truth, Part()))
+    z = np.array([(e.value - 0.04) / e.std for e in found])
+    assert np.abs(z).max() < 4.5  # Student's t with nine degrees of freedom
+    assert 0.5 < np.sqrt(np.mean(z**2)) < 1.9
+    assert abs(np.mean(z)) < 1.1  # four standard errors
+
+
+def test_the_same_by_every_engine(rng, tmp_path):
+    truth = draw_model(80, 4, rng)
+    X, y, _ = draw_corpus(truth, 600, 60, rng)
+    docs = Corpus(X, y)
+    engines = [docs, Threaded(docs, 1), Threaded(docs, 2), OnDisk.write(tmp_path / "docs", [docs])]
+    one, *others = [second_look(engine, truth, Part()) for engine in engines]
+    for other in others:
+        assert_allclose([other.value, other.std], [one.value, one.std], rtol=1e-9)
+
+
+def test_words_are_dealt_again_only_if_that_left_it_unsure(rng):
+    truth = draw_model(80, 4, rng, noise=0.5)
+    X, y, _ = draw_corpus(truth, 2000, 60, rng)
+    for docs, deals in ((Corpus(X, y), 1), (Corpus(X[:60], y[:60]), 2)):
+        first, both = crossed(docs, truth, Part(), 0), crossed(docs, truth, Part(), 1)
+        expected = noise.estimate(first if deals == 1 else first + both)
+        assert noise.estimate(first).unsure == (deals == 2)
+        assert second_look(docs, truth, Part()) == expected
+
+
+def test_short_documents_and_a_part_of_them(rng):
+    truth = draw_model(80, 4, rng)
+    X, y, _ = draw_corpus(truth, 600, 60, rng)
+    short = csr_array(X.multiply(np.repeat([1, 0], [500, 100])[:, None]))
+    found = crossed(Corpus(short, y), truth, Part(), 0)
+    assert isinstance(found, Crossed)
+    expected = crossed(Corpus(X[:500], y[:500]), truth, Part(), 0)
+    assert_allclose(found.products, expected.products)
+    assert crossed(Corpus(X, y), truth, Part(0, 0.5), 0).weights.sum() < expected.weights.sum()
+
+
+# --- in a fit -------------------------------------------------------------------------
+
+
+def hard(seed, n=20_000):
+    """Twenty topics and little noise: what second moments tell of it is off by a quarter."""
+    rng = np.random.default_rng(seed)
+    words, alpha0 = (("uniform", 0.5), ("zipf", 1.0), ("uniform", 3.0))[seed % 3]
+    truth = draw_model(500, 20, rng, alpha=alpha0 / 20, noise=0.1, words=words)
+    X, y, _ = draw_corpus(truth, n, 250, rng)
+    return X, y
+
+
+def test_little_noise_among_many_topics_is_found():
+    """Over five seeds within 15 %; one trial has a standard deviation of 3 to 15 %."""
+    found = []
+    for seed in range(5):
+        fitted = SpectralSLDA(random_state=0, n_jobs=2).fit(*hard(seed))
+        assert "the other half" in fitted.selection_.reasons["noise_variance"]
+        assert fitted.selection_.noise_variance == pytest.approx(fitted.noise_variance_)
+        found.append(fitted.noise_variance_ / 0.1**2)
+    assert_allclose(np.mean(found), 1, atol=0.15)
+    assert_allclose(found, 1, atol=0.5)
+
+
+def looked_at(monkeypatch, X, y, **asked):
+    """How often a fit looks at its documents for the noise variance."""
+    calls = []
+
+    def count(docs, model, part):
+        calls.append(model)
+        return second_look(docs, model, part)
+
+    monkeypatch.setattr(automatic, "second_look", count)
+    SpectralSLDA(random_state=0, **asked).fit(X, y)
+    return len(calls)
+
+
+def test_no_second_look_where_none_is_needed(rng, monkeypatch):
+    truth = draw_model(80, 3, rng, noise=0.5)
+    X, y, _ = draw_corpus(truth, 5000, 100, rng)
+    assert looked_at(monkeypatch, X, y) == 0
+    truth = draw_model(80, 6, rng, alpha=0.3, noise=0.1)
+    X, y, _ = draw_corpus(truth, 3000, 60, rng)
+    assert looked_at(monkeypatch, X, y, noise_variance=0.01) == 0
+    assert looked_at(monkeypatch, X, y) == 1
+
+
+def test_topics_that_are_alike_leave_it_to_the_moments(rng, monkeypatch):
+    truth = draw_model(80, 6, rng, alpha=0.3, noise=0.1)
+    X, y, _ = draw_corpus(truth, 3000, 60, rng)
+
+    def unlucky(docs, model, part):
+        alike = Model(model.alpha, model.mu[:, [0, 0, 2, 3, 4, 5]], model.eta, model.sigma)
+        return second_look(docs, alike, part)
+
+    found = []
+    for name, instead in (("second_look", unlucky), ("_with_noise", lambda found, text: found)):
+        with monkeypatch.context() as m:
+            m.setattr(automatic, name, instead)
+            found.append(SpectralSLDA(6, random_state=0).fit(X, y).noise_variance_)
+    assert found[0] == found[1]
