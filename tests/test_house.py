@@ -20,7 +20,7 @@ FLOORS = [
     ["corpus", "words"],
     ["moments", "parts", "whitening", "tensor", "engines", "datasets", "text", "effects"],
     ["sketching", "inference", "theory", "notebook"],
-    ["centred", "recovery", "evaluation", "settings", "samplers", "refinement"],
+    ["centred", "recovery", "evaluation", "settings", "samplers", "refinement", "noise"],
     ["spectral", "calibration"],
     ["robust", "selection", "steering"],
     ["automatic"],

@@ -1,5 +1,7 @@
 """The noise variance by a second look at documents."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
@@ -97,6 +99,17 @@ def test_the_same_by_every_engine(rng, tmp_path):
         assert_allclose([other.value, other.std], [one.value, one.std], rtol=1e-9)
 
 
+def test_units_of_the_response_change_nothing_but_the_units(rng):
+    truth = draw_model(80, 4, rng)
+    X, y, _ = draw_corpus(truth, 600, 60, rng)
+    plain = second_look(Corpus(X, y), truth, Part())
+    for a, b in ((1000.0, 0.0), (1.0, 1e4), (-3.0, 7.0)):
+        other = replace(truth, eta=a * truth.eta + b, sigma=abs(a) * truth.sigma)
+        moved = second_look(Corpus(X, a * y + b), other, Part())
+        found = [moved.value / a**2, moved.std / a**2]
+        assert_allclose(found, [plain.value, plain.std], rtol=1e-6)
+
+
 def test_words_are_dealt_again_only_if_that_left_it_unsure(rng):
     truth = draw_model(80, 4, rng, noise=0.5)
     X, y, _ = draw_corpus(truth, 2000, 60, rng)
@@ -135,7 +148,7 @@ def test_little_noise_among_many_topics_is_found():
     found = []
     for seed in range(5):
         fitted = SpectralSLDA(random_state=0, n_jobs=2).fit(*hard(seed))
-        assert "the other half" in fitted.selection_.reasons["noise_variance"]
+        assert "against the other" in fitted.selection_.reasons["noise_variance"]
         assert fitted.selection_.noise_variance == pytest.approx(fitted.noise_variance_)
         found.append(fitted.noise_variance_ / 0.1**2)
     assert_allclose(np.mean(found), 1, atol=0.15)

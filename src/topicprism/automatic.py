@@ -51,7 +51,7 @@ LEARN_ON, TRY_ON, SHAKEN = 20_000, 4_000, 5_000  # documents, at most
 CLOSE = 0.03  # of predictive R2, given for more topics to read
 HELD_OUT = 0.25  # of the documents, at most, to try numbers of topics on
 FEWEST = 5  # documents that carry a topic, or it is an accident
-HALVES = "by what half of a document's words tells of the other half"
+HALVES = "by one half of each document's words against the other"
 
 
 @dataclass(frozen=True)
@@ -176,7 +176,7 @@ def _with_noise(found: Learnt, text: Text) -> Learnt:
     if not second.std < first.std:
         return found
     variance = max(second.value, second.std)  # less is not believed
-    reasons = found.selection.reasons | {"noise_variance": _told(second) + " " + HALVES}
+    reasons = found.selection.reasons | {"noise_variance": f"{_told(second)}, {HALVES}"}
     return replace(
         found,
         model=replace(found.model, sigma=float(np.sqrt(variance))),

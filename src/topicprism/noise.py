@@ -20,7 +20,7 @@ nothing: that is what second moments, which know no document from another, canno
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import permutations
 
 import numpy as np
@@ -86,8 +86,10 @@ def _left(products: Square, weight: float) -> float:
 
 
 def crossed(c: Corpus, model: Model, part: Part, seed: int) -> Crossed:
-    rows = part.rows(c).long()
-    X, y = take_rows(rows.counts, 0, len(rows)), rows.y
+    """Responses are taken from what is expected of a document, since g need not add up to 1."""
+    rows, expected = part.rows(c).long(), model.eta @ (model.alpha / model.alpha.sum())
+    model, y = replace(model, eta=model.eta - expected), rows.y - expected
+    X = take_rows(rows.counts, 0, len(rows))
     which, k = np.arange(len(rows)) % PARTS, model.n_topics
     products, weights = np.zeros((PARTS, k + 1, k + 1)), np.zeros(PARTS)
     for one, other in permutations(_dealt(X, np.random.default_rng(seed))):
