@@ -1,6 +1,6 @@
 """Documents drawn from the model: are k, alpha0 and the noise variance found with no argument?
 
-    python experiments/automatic.py            # fifteen minutes
+    python experiments/automatic.py            # ten minutes
     python experiments/automatic.py --quick    # seconds, for the test suite
 
 20,000 documents of 250 words over 500, uniform or by Zipf's law; five seeds.  Printed are

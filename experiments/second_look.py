@@ -1,7 +1,7 @@
 """What does a second look at documents tell of the noise variance, and what does it cost?
 
-    python experiments/second_look.py            # six minutes
-    python experiments/second_look.py --few      # a minute: 3,000 documents, ten topics
+    python experiments/second_look.py            # five minutes
+    python experiments/second_look.py --few      # two minutes: 3,000 documents, ten topics
     python experiments/second_look.py --quick    # seconds, for the test suite
 
 Twenty topics and noise 0.1 as in automatic.py, ten seeds.  Printed are the mean, the extremes
