@@ -1,6 +1,6 @@
 """topicprism: from CSR counts to a fitted model, two threads.
 
-The prior and the noise are told, as to others, or nothing at all is.
+The prior and the noise are told, or nothing at all is.
 """
 
 from functools import partial
