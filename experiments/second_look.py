@@ -1,6 +1,7 @@
 """What does a second look at documents tell of the noise variance, and what does it cost?
 
     python experiments/second_look.py            # five minutes
+    python experiments/second_look.py --first 20 # seeds 20 to 29, on which nothing was chosen
     python experiments/second_look.py --few      # two minutes: 3,000 documents, ten topics
     python experiments/second_look.py --quick    # seconds, for the test suite
 
@@ -42,17 +43,19 @@ def summary(r: np.ndarray) -> str:
 if __name__ == "__main__":
     parser = argparse.ArgumentParser()
     parser.add_argument("--few", action="store_true")
+    parser.add_argument("--first", type=int, default=0, metavar="SEED")
     parser.add_argument("--quick", action="store_true")
     args = parser.parse_args()
-    k, n, seeds = (10, 3_000, 10) if args.few else (20, 20_000, 10)
+    k, n, many = (10, 3_000, 10) if args.few else (20, 20_000, 10)
     if args.quick:
-        k, n, seeds = 6, 1_000, 1
+        k, n, many = 6, 1_000, 1
+    seeds = range(args.first, args.first + many)
     print(
         "words    k  alpha0   moments, error              documents, error            times a fit"
     )
     for words in ("uniform", "zipf"):
         for alpha0 in (1.0,) if args.quick else (0.5, 1.0, 3.0):
-            rows = np.transpose([trial(words, k, alpha0, n, seed) for seed in range(seeds)])
+            rows = np.transpose([trial(words, k, alpha0, n, seed) for seed in seeds])
             each = [summary(r) for r in rows[:2]]
             setting = f"{words:8s}{k:2d}  {alpha0:5.1f}"
             print(f"{setting}   {each[0]:27s} {each[1]:27s} {rows[2].mean():.1f}", flush=True)
