@@ -384,7 +384,7 @@ def test_parts_of_documents(rng):
     assert Part.of(10, 1100).stop == 1
     seen = Some(docs, share).total(lambda c: len(c))
     assert abs(seen - 1100) <= 4
-    assert seen + Some(docs, Part(0.1, 1)).total(lambda c: len(c)) == 11_000
+    assert seen + Some(docs, share.rest).total(lambda c: len(c)) == 11_000
     some = docs.total(gathered, share).corpus
     taken = [share.rows(c) for c in docs.corpus.shards(2)]
     assert_array_equal(
@@ -398,11 +398,22 @@ def test_parts_of_documents(rng):
 def test_parts_are_spread_over_the_documents(n):
     """Of any run of a hundred documents, each tenth has ten, give or take two."""
     where = Corpus(csr_array(np.ones((n, 1))), np.arange(float(n)))
-    tenths = [part.rows(where).y for part in Part.equal(10)]
+    tenths = [part.rows(where).y for part in Part().cut(10)]
     assert_array_equal(np.sort(np.concatenate(tenths)), where.y)
     for start in range(0, n - 99, 100):
         for tenth in tenths:
             assert abs(((tenth >= start) & (tenth < start + 100)).sum() - 10) <= 2
+
+
+@pytest.mark.parametrize("whole", [Part(), Part(0, 0.35), Part(0.6, 0.9)])
+def test_a_part_and_the_rest_are_all(whole):
+    where = Corpus(csr_array(np.ones((1000, 1))), np.arange(1000.0))
+    pieces = [part.rows(where).y for part in whole.cut(7)]
+    assert max(map(len, pieces)) - min(map(len, pieces)) <= 3
+    assert_array_equal(np.sort(np.concatenate(pieces)), whole.rows(where).y)
+    for part in whole.cut(7):
+        both = np.concatenate([part.rows(where).y, part.rest.rows(where).y])
+        assert_array_equal(np.sort(both), where.y)
 
 
 def test_sorted_documents_are_no_worse(text, fitted):

@@ -12,8 +12,14 @@ from topicprism import Corpus, SpectralSLDA, automatic, noise
 from topicprism.datasets import draw_corpus, draw_model
 from topicprism.engines import OnDisk, Threaded
 from topicprism.model import Model
-from topicprism.noise import Crossed, crossed, proportions, second_look
-from topicprism.parts import Part
+from topicprism.noise import Crossed, crossed, estimate, proportions, second_look
+from topicprism.parts import Part, Some
+from topicprism.spectral import learn
+
+
+def all_of_them(model):
+    """All documents to be looked at with one model."""
+    return [(Part(), model)]
 
 
 def by_definition(model, seen, other):
@@ -73,7 +79,7 @@ def test_what_is_left_is_that_of_two_instrumental_regressions(rng):
     eta = np.linalg.solve((h * w[:, None]).T @ g, h.T @ (w * y))
     zeta = np.linalg.solve((g * w[:, None]).T @ h, g.T @ (w * y))
     expected = (w * (y - g @ eta) * (y - h @ zeta)).sum() / w.sum()
-    assert_allclose(noise._left(left.T @ right, w.sum()), expected)
+    assert_allclose(noise._left((left.T @ right)[None], w.sum()), expected)
 
 
 def test_the_error_is_known(rng):
@@ -82,7 +88,7 @@ def test_the_error_is_known(rng):
     for _ in range(12):
         truth = draw_model(80, 6, rng, alpha=0.3, noise=0.2)
         X, y, _ = draw_corpus(truth, 3000, 60, rng)
-        found.append(second_look(Corpus(X, y), truth, Part()))
+        found.append(second_look(Corpus(X, y), all_of_them(truth)))
     z = np.array([(e.value - 0.04) / e.std for e in found])
     assert np.abs(z).max() < 4.5  # Student's t with nine degrees of freedom
     assert 0.5 < np.sqrt(np.mean(z**2)) < 1.9
@@ -93,8 +99,9 @@ def test_the_same_by_every_engine(rng, tmp_path):
     truth = draw_model(80, 4, rng)
     X, y, _ = draw_corpus(truth, 600, 60, rng)
     docs = Corpus(X, y)
+    unseen = [(Part(0, 0.5), truth), (Part(0.5, 1), draw_model(80, 4, rng))]
     engines = [docs, Threaded(docs, 1), Threaded(docs, 2), OnDisk.write(tmp_path / "docs", [docs])]
-    one, *others = [second_look(engine, truth, Part()) for engine in engines]
+    one, *others = [second_look(engine, unseen) for engine in engines]
     for other in others:
         assert_allclose([other.value, other.std], [one.value, one.std], rtol=1e-9)
 
@@ -102,10 +109,10 @@ def test_the_same_by_every_engine(rng, tmp_path):
 def test_units_of_the_response_change_nothing_but_the_units(rng):
     truth = draw_model(80, 4, rng)
     X, y, _ = draw_corpus(truth, 600, 60, rng)
-    plain = second_look(Corpus(X, y), truth, Part())
+    plain = second_look(Corpus(X, y), all_of_them(truth))
     for a, b in ((1000.0, 0.0), (1.0, 1e4), (-3.0, 7.0)):
         other = replace(truth, eta=a * truth.eta + b, sigma=abs(a) * truth.sigma)
-        moved = second_look(Corpus(X, a * y + b), other, Part())
+        moved = second_look(Corpus(X, a * y + b), all_of_them(other))
         found = [moved.value / a**2, moved.std / a**2]
         assert_allclose(found, [plain.value, plain.std], rtol=1e-6)
 
@@ -114,21 +121,72 @@ def test_words_are_dealt_again_only_if_that_left_it_unsure(rng):
     truth = draw_model(80, 4, rng, noise=0.5)
     X, y, _ = draw_corpus(truth, 2000, 60, rng)
     for docs, deals in ((Corpus(X, y), 1), (Corpus(X[:60], y[:60]), 2)):
-        first, both = crossed(docs, truth, Part(), 0), crossed(docs, truth, Part(), 1)
-        expected = noise.estimate(first if deals == 1 else first + both)
-        assert noise.estimate(first).unsure == (deals == 2)
-        assert second_look(docs, truth, Part()) == expected
+        first, again = (crossed(docs, all_of_them(truth), seed) for seed in (0, 1))
+        expected = estimate(first if deals == 1 else first + again)
+        assert estimate(first).unsure == (deals == 2)
+        assert second_look(docs, all_of_them(truth)) == expected
 
 
 def test_short_documents_and_a_part_of_them(rng):
     truth = draw_model(80, 4, rng)
     X, y, _ = draw_corpus(truth, 600, 60, rng)
     short = csr_array(X.multiply(np.repeat([1, 0], [500, 100])[:, None]))
-    found = crossed(Corpus(short, y), truth, Part(), 0)
-    assert isinstance(found, Crossed)
-    expected = crossed(Corpus(X[:500], y[:500]), truth, Part(), 0)
+    found = crossed(Corpus(short, y), all_of_them(truth), 0)
+    expected = crossed(Corpus(X[:500], y[:500]), all_of_them(truth), 0)
     assert_allclose(found.products, expected.products)
-    assert crossed(Corpus(X, y), truth, Part(0, 0.5), 0).weights.sum() < expected.weights.sum()
+    some = crossed(Corpus(X, y), [(Part(0, 0.5), truth)], 0)
+    assert some.weights.sum() < expected.weights.sum()
+
+
+def test_a_shard_may_have_no_document_of_a_part(rng):
+    truth = draw_model(80, 4, rng)
+    X, y, _ = draw_corpus(truth, 1, 60, rng)
+    sums = crossed(Corpus(X, y), [(part, truth) for part in Part().cut(5)], 0)
+    assert ((sums.weights > 0).sum(axis=1) == [1, 0, 0, 0, 0]).all()
+
+
+def test_parts_count_by_their_weight(rng):
+    """Two parts, each with its own model: the mean of what they leave, one with the other."""
+    truth = draw_model(80, 4, rng)
+    X, y, _ = draw_corpus(truth, 3000, 60, rng)
+    unseen = [(Part(0, 0.3), truth), (Part(0.3, 1), draw_model(80, 4, rng))]
+    sums = [crossed(Corpus(X, y), [one], 0) for one in unseen]
+    w = np.array([s.weights.sum() for s in sums])
+    each = [estimate(s) for s in sums]
+    both = estimate(crossed(Corpus(X, y), unseen, 0))
+    assert_allclose(both.value, np.average([e.value for e in each], weights=w))
+    assert_allclose(both.std, np.hypot(*(w * [e.std for e in each])) / w.sum())
+
+
+def test_the_mean_has_no_bias_of_few_documents(rng):
+    """What two regressions leave of 40 documents is k / 40 too little; the jackknife knows."""
+    k, n, found = 4, 40, []
+    for _ in range(500):
+        h, e = rng.normal(size=(2, n, k))
+        y = h.sum(axis=1) + rng.normal(size=n)
+        left, right = np.column_stack([h, y]), np.column_stack([h + 0.1 * e, y])
+        parts = [left[i :: noise.PARTS].T @ right[i :: noise.PARTS] for i in range(noise.PARTS)]
+        sums = Crossed(np.stack([parts]), np.full((1, noise.PARTS), n / noise.PARTS))
+        plain = noise._left(sums.products.sum(axis=1), sums.weights.sum(axis=1))[0]
+        found.append([plain, estimate(sums).value])
+    plain, value = np.mean(found, axis=0)  # each with a standard error of 0.01
+    assert_allclose(plain, 1 - k / n, atol=0.04)
+    assert_allclose(value, 1, atol=0.04)
+
+
+def test_topics_take_the_noise_of_responses_they_were_learnt_from(rng):
+    """So documents are looked at with topics learnt from others."""
+    found = []
+    for _ in range(8):
+        truth = draw_model(300, 5, rng, alpha=0.2, noise=0.5)
+        X, y, _ = draw_corpus(truth, 1500, 60, rng)
+        docs = Corpus(X, y)
+        own = [(Part(), learn(docs, 5, rng=rng).model)]
+        unseen = [(p, learn(Some(docs, p.rest), 5, rng=rng).model) for p in Part().cut(5)]
+        found.append([second_look(docs, which).value / 0.25 for which in (own, unseen)])
+    own, unseen = np.mean(found, axis=0)  # each with a standard error of 0.02
+    assert own < 0.95
+    assert_allclose(unseen, 1, atol=0.07)
 
 
 # --- in a fit -------------------------------------------------------------------------
@@ -159,9 +217,9 @@ def looked_at(monkeypatch, X, y, **asked):
     """How often a fit looks at its documents for the noise variance."""
     calls = []
 
-    def count(docs, model, part):
-        calls.append(model)
-        return second_look(docs, model, part)
+    def count(docs, unseen):
+        calls.append(unseen)
+        return second_look(docs, unseen)
 
     monkeypatch.setattr(automatic, "second_look", count)
     SpectralSLDA(random_state=0, **asked).fit(X, y)
@@ -182,9 +240,10 @@ def test_topics_that_are_alike_leave_it_to_the_moments(rng, monkeypatch):
     truth = draw_model(80, 6, rng, alpha=0.3, noise=0.1)
     X, y, _ = draw_corpus(truth, 3000, 60, rng)
 
-    def unlucky(docs, model, part):
+    def unlucky(docs, unseen):
+        model = unseen[0][1]
         alike = Model(model.alpha, model.mu[:, [0, 0, 2, 3, 4, 5]], model.eta, model.sigma)
-        return second_look(docs, alike, part)
+        return second_look(docs, all_of_them(alike))
 
     found = []
     for name, instead in (("second_look", unlucky), ("_with_noise", lambda found, text: found)):

@@ -40,7 +40,7 @@ from topicprism.robust import PARTS, n_of_response, orthonormal, parted, restric
 from topicprism.selection import Selection, Trial, all_told, alpha0_of, ends_at, n_clear, n_told
 from topicprism.settings import Settings, check_problem
 from topicprism.sketching import CLEAR, Basis, Sketch, moments_over, span, trace_of_A
-from topicprism.spectral import SPARE, Solution, decompose, width_for
+from topicprism.spectral import SPARE, Solution, decompose, learn, width_for
 
 MOST = 26  # topics that a sketch is made for when none are asked for
 TRIED = (3, 5, 10, 20)  # numbers of topics, where the spectrum does not tell
@@ -50,6 +50,7 @@ GRID, LIKELY = (3.0, 10.0), (1.0, 3.0, 10.0)  # of alpha0: to predict, and for w
 LEARN_ON, TRY_ON, SHAKEN = 20_000, 4_000, 5_000  # documents, at most
 CLOSE = 0.03  # of predictive R2, given for more topics to read
 HELD_OUT = 0.25  # of the documents, at most, to try numbers of topics on
+FOLDS = 5  # of documents, that topics are learnt without
 FEWEST = 5  # documents that carry a topic, or it is an accident
 HALVES = "by one half of each document's words against the other"
 
@@ -170,8 +171,8 @@ def _with_noise(found: Learnt, text: Text) -> Learnt:
     if not first.unsure:
         return found
     try:
-        second = second_look(text.docs, found.model, text.part(LEARN_ON))
-    except np.linalg.LinAlgError:  # too few documents, or topics that are alike
+        second = second_look(text.docs, _unseen(found, text))
+    except (TooManyTopics, np.linalg.LinAlgError):  # too few documents, or topics that are alike
         return found
     if not second.std < first.std:
         return found
@@ -183,6 +184,16 @@ def _with_noise(found: Learnt, text: Text) -> Learnt:
         selection=replace(found.selection, noise_variance=variance, reasons=reasons),
         spread=np.array([variance, 1.0]),
     )
+
+
+def _unseen(found: Learnt, text: Text) -> list[tuple[Part, Model]]:
+    """Parts of the documents, each with a model learnt from all others."""
+    known = replace(text.wishes.settings, noise_variance=found.model.sigma**2)
+    k, alpha0 = found.model.n_topics, found.selection.alpha0
+    return [
+        (part, learn(Some(text.docs, part.rest), k, alpha0, known, rng=text.rng).model)
+        for part in text.part(LEARN_ON).cut(FOLDS)
+    ]
 
 
 def _with_errors(found: Learnt, text: Text) -> Learnt:

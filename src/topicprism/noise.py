@@ -15,18 +15,21 @@ sigma^2 in common and nothing else.  With weights w that only the first half has
 
 which is a Schur complement of sum w (h, y)(g, y)'.  Topics that a document has none of cost g
 nothing: that is what second moments, which know no document from another, cannot have.
+
+Topics learnt from a document and its response have some of its noise in them, and leave less
+of it.  So each part of the documents is looked at with topics learnt from the others.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import permutations
 
 import numpy as np
 from scipy.sparse import csr_array
 
-from topicprism._typing import Array, Doc, DocTopic, Square
+from topicprism._typing import Array, Doc, DocTopic
 from topicprism.corpus import Corpus, Documents, Rows, take_rows
 from topicprism.inference import Propagation, posterior
 from topicprism.model import Model
@@ -56,38 +59,49 @@ class Estimate:
 
 @dataclass(frozen=True)
 class Crossed(Additive):
-    """Sums of w (h, y - h . eta)(g, y - g . eta)' and of w, over each part of the documents."""
+    """Sums of w (h, y - h . eta)(g, y - g . eta)' and of w, over parts of documents."""
 
-    products: Array  # (parts, k + 1, k + 1)
-    weights: Array  # (parts,)
+    products: Array  # (models, parts, k + 1, k + 1)
+    weights: Array  # (models, parts)
 
 
-def second_look(docs: Documents, model: Model, part: Part) -> Estimate:
-    """sigma^2 with the topics of ``model``; its other parameters need only be near."""
-    sums = docs.total(crossed, model, part, 0)
+Unseen = Sequence[tuple[Part, Model]]  # documents, and a model learnt without them
+
+
+def second_look(docs: Documents, unseen: Unseen) -> Estimate:
+    """sigma^2 with the topics of the models; their other parameters need only be near."""
+    sums = docs.total(crossed, unseen, 0)
     for deal in range(1, DEALS):
         if not estimate(sums).unsure:
             break
-        sums += docs.total(crossed, model, part, deal)
+        sums += docs.total(crossed, unseen, deal)
     return estimate(sums)
 
 
 def estimate(sums: Crossed) -> Estimate:
-    """What is left, and by the jackknife how far that is off."""
-    products, weights = sums.products.sum(axis=0), sums.weights.sum()
-    rests = zip(products - sums.products, weights - sums.weights, strict=True)
-    left = [_left(*rest) for rest in rests]
-    return Estimate(_left(products, weights), float(np.sqrt(PARTS - 1) * np.std(left)))
+    """What is left on average, less its bias, and how far that is off: by the jackknife."""
+    products, weights = sums.products.sum(axis=1), sums.weights.sum(axis=1)
+    rest = _left(products[:, None] - sums.products, weights[:, None] - sums.weights)
+    value = PARTS * _left(products, weights) - (PARTS - 1) * rest.mean(axis=1)
+    share = weights / weights.sum()
+    return Estimate(share @ value, np.sqrt(share**2 @ rest.var(axis=1) * (PARTS - 1)))
 
 
-def _left(products: Square, weight: float) -> float:
-    G, a, b, s = products[:-1, :-1], products[:-1, -1], products[-1, :-1], products[-1, -1]
-    return float(s - b @ np.linalg.solve(G, a)) / weight
+def _left(products: Array, weights: Array) -> Array:
+    G, a = products[..., :-1, :-1], products[..., :-1, -1:]
+    b, s = products[..., -1:, :-1], products[..., -1, -1]
+    left: Array = (s - (b @ np.linalg.solve(G, a))[..., 0, 0]) / weights
+    return left
 
 
-def crossed(c: Corpus, model: Model, part: Part, seed: int) -> Crossed:
+def crossed(c: Corpus, unseen: Unseen, seed: int) -> Crossed:
+    each = [_crossed(part.rows(c).long(), model, seed) for part, model in unseen]
+    return Crossed(np.stack([e.products for e in each]), np.stack([e.weights for e in each]))
+
+
+def _crossed(rows: Corpus, model: Model, seed: int) -> Crossed:
     """Responses are taken from what is expected of a document, since g need not add up to 1."""
-    rows, expected = part.rows(c).long(), model.eta @ (model.alpha / model.alpha.sum())
+    expected = model.eta @ (model.alpha / model.alpha.sum())
     model, y = replace(model, eta=model.eta - expected), rows.y - expected
     X = take_rows(rows.counts, 0, len(rows))
     which, k = np.arange(len(rows)) % PARTS, model.n_topics

@@ -19,7 +19,7 @@ class Part:
     """A share of the documents of each shard: of those dealt a number from start to stop.
 
     Numbers are dealt from 0 to 1 in steps of the golden ratio, so any part is spread evenly
-    over the shard, and parts are alike even where documents are sorted.
+    over the shard, and parts are alike even where documents are sorted.  After 1 comes 0.
     """
 
     start: float = 0.0
@@ -29,14 +29,19 @@ class Part:
     def of(cls, n_documents: int, at_most: int) -> Part:
         return cls(0.0, min(1.0, at_most / max(n_documents, 1)))
 
-    @classmethod
-    def equal(cls, n: int) -> list[Part]:
-        """All documents, in n parts."""
-        return [cls(i / n, (i + 1) / n) for i in range(n)]
+    @property
+    def rest(self) -> Part:
+        """All other documents."""
+        return Part(self.stop, 1 + self.start)
+
+    def cut(self, n: int) -> list[Part]:
+        """The same documents, in n parts."""
+        size = self.stop - self.start
+        return [Part(self.start + size * i / n, self.start + size * (i + 1) / n) for i in range(n)]
 
     def rows(self, c: Corpus) -> Corpus:
         dealt = np.arange(len(c)) * GOLDEN % 1
-        return c.take((self.start <= dealt) & (dealt < self.stop))
+        return c.take((self.start <= dealt) & (dealt < self.stop) | (dealt + 1 < self.stop))
 
 
 @dataclass(frozen=True)

@@ -97,7 +97,7 @@ class Parted(Additive):
 def parted(c: Corpus, B: WordCoord) -> Parted:
     K = B.shape[1]
     found = Parted(np.zeros(PARTS), np.zeros((PARTS, K, K)))
-    for i, part in enumerate(Part.equal(PARTS)):
+    for i, part in enumerate(Part().cut(PARTS)):
         rows = part.rows(c)
         words = word_sums(rows)
         found.weights[i] = words.y.weight
@@ -157,11 +157,11 @@ class Each(Generic[S]):
 
 
 def sixths_of_words(c: Corpus) -> Each[WordSums]:
-    return Each(tuple(word_sums(part.rows(c)) for part in Part.equal(SIXTHS)))
+    return Each(tuple(word_sums(part.rows(c)) for part in Part().cut(SIXTHS)))
 
 
 def sixths_of_pairs(c: Corpus, S: Array) -> Each[Array]:
-    return Each(tuple(pair_products(part.rows(c), S) for part in Part.equal(SIXTHS)))
+    return Each(tuple(pair_products(part.rows(c), S) for part in Part().cut(SIXTHS)))
 
 
 def _within(sketch: Sketch, R: Array, n_topics: int, rng: np.random.Generator) -> WordTopic:
