@@ -29,6 +29,7 @@ from topicprism.sketching import (
     sketch,
     span,
     trace_of_A,
+    widened,
 )
 
 
@@ -163,6 +164,21 @@ def test_documents_that_share_no_words_are_told_apart(seed):
     lda = SpectralLDA(3, alpha0=0.01, random_state=seed).fit(counts)
     purity = lda.components_.reshape(3, 3, 20).sum(axis=2).max(axis=1)
     assert_allclose(purity, 1, atol=0.01)
+
+
+def test_a_wider_basis_holds_what_it_was_widened_by(rng):
+    counts = rng.integers(0, 3, size=(30, 12))
+    counts[:, 7] = 0
+    corpus = Corpus(csr_array(counts), rng.normal(3, 2, 30))
+    sums = word_sums(corpus)
+    basis = span(corpus, sums, 4, rng)
+    assert_allclose(basis.root, scales(sums)[0])
+    V = rng.normal(size=(corpus.n_words, 2)) * (basis.root > 0)[:, None]
+    wider = widened(basis, np.hstack([V, V[:, :1], basis.lift]))
+    assert wider.width == basis.width + 2
+    assert_allclose(wider.B.T @ wider.lift, np.eye(wider.width), atol=1e-12)
+    assert_allclose(wider.lift @ (wider.B.T @ V), V, atol=1e-12)
+    assert_allclose(wider.root, basis.root)
 
 
 def test_sketches_over_one_basis_add_up(rng, tiny):

@@ -13,8 +13,8 @@ from topicprism.datasets import draw_corpus, draw_model
 from topicprism.engines import OnDisk, Threaded
 from topicprism.model import Model
 from topicprism.noise import Crossed, crossed, estimate, proportions, second_look
-from topicprism.parts import Part, Some
-from topicprism.spectral import learn
+from topicprism.parts import Part
+from topicprism.spectral import decompose
 
 
 def all_of_them(model):
@@ -174,21 +174,6 @@ def test_the_mean_has_no_bias_of_few_documents(rng):
     assert_allclose(value, 1, atol=0.04)
 
 
-def test_topics_take_the_noise_of_responses_they_were_learnt_from(rng):
-    """So documents are looked at with topics learnt from others."""
-    found = []
-    for _ in range(8):
-        truth = draw_model(300, 5, rng, alpha=0.2, noise=0.5)
-        X, y, _ = draw_corpus(truth, 1500, 60, rng)
-        docs = Corpus(X, y)
-        own = [(Part(), learn(docs, 5, rng=rng).model)]
-        unseen = [(p, learn(Some(docs, p.rest), 5, rng=rng).model) for p in Part().cut(5)]
-        found.append([second_look(docs, which).value / 0.25 for which in (own, unseen)])
-    own, unseen = np.mean(found, axis=0)  # each with a standard error of 0.02
-    assert own < 0.95
-    assert_allclose(unseen, 1, atol=0.07)
-
-
 # --- in a fit -------------------------------------------------------------------------
 
 
@@ -224,6 +209,51 @@ def looked_at(monkeypatch, X, y, **asked):
     monkeypatch.setattr(automatic, "second_look", count)
     SpectralSLDA(random_state=0, **asked).fit(X, y)
     return len(calls)
+
+
+def test_topics_take_the_noise_of_responses_they_were_learnt_from(rng, monkeypatch):
+    """So documents are looked at with topics learnt from others."""
+    seen = []
+
+    def look(docs, unseen):
+        seen.append(second_look(docs, unseen))
+        return seen[-1]
+
+    monkeypatch.setattr(automatic, "second_look", look)
+    monkeypatch.setattr(noise, "UNSURE", 0.0)
+    own = []
+    for _ in range(8):
+        truth = draw_model(300, 5, rng, alpha=0.2, noise=0.5)
+        X, y, _ = draw_corpus(truth, 1500, 60, rng)
+        fitted = SpectralSLDA(5, alpha0=1.0, random_state=0).fit(X, y)
+        own.append(second_look(Corpus(X, y), all_of_them(fitted.model_)))
+    found = [[e.value / 0.25 for e in estimates] for estimates in (own, seen)]
+    own, unseen = np.mean(found, axis=1)  # each with a standard error of 0.02
+    assert own < 0.95
+    assert_allclose(unseen, 1, atol=0.07)
+
+
+def test_few_documents_of_many_are_looked_at_with_models_of_all_others(rng, monkeypatch):
+    """Parts have 300 documents of 3000 between them, and each model has seen 2940."""
+    parts, sizes = [], []
+
+    def look(docs, unseen):
+        parts.extend(part for part, _ in unseen)
+        raise np.linalg.LinAlgError
+
+    def watched(sketch, *args, **kwargs):
+        sizes.append(sketch.n)
+        return decompose(sketch, *args, **kwargs)
+
+    monkeypatch.setattr(automatic, "LEARN_ON", 300)
+    monkeypatch.setattr(automatic, "decompose", watched)
+    monkeypatch.setattr(automatic, "second_look", look)
+    monkeypatch.setattr(noise, "UNSURE", 0.0)
+    truth = draw_model(80, 3, rng, noise=0.5)
+    X, y, _ = draw_corpus(truth, 3000, 60, rng)
+    SpectralSLDA(3, alpha0=1.0, random_state=0).fit(X, y)
+    assert_allclose([len(part.rows(Corpus(X, y))) for part in parts], 60, atol=3)
+    assert_allclose(sizes[:6], [3000] + 5 * [2940], atol=3)
 
 
 def test_no_second_look_where_none_is_needed(rng, monkeypatch):

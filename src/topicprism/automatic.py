@@ -11,6 +11,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property, reduce
 from itertools import pairwise
@@ -39,8 +40,8 @@ from topicprism.refinement import refine
 from topicprism.robust import PARTS, n_of_response, orthonormal, parted, restricted, told, topics
 from topicprism.selection import Selection, Trial, all_told, alpha0_of, ends_at, n_clear, n_told
 from topicprism.settings import Settings, check_problem
-from topicprism.sketching import CLEAR, Basis, Sketch, moments_over, span, trace_of_A
-from topicprism.spectral import SPARE, Solution, decompose, learn, width_for
+from topicprism.sketching import CLEAR, Basis, Sketch, moments_over, span, trace_of_A, widened
+from topicprism.spectral import SPARE, Solution, decompose, width_for
 
 MOST = 26  # topics that a sketch is made for when none are asked for
 TRIED = (3, 5, 10, 20)  # numbers of topics, where the spectrum does not tell
@@ -187,12 +188,20 @@ def _with_noise(found: Learnt, text: Text) -> Learnt:
 
 
 def _unseen(found: Learnt, text: Text) -> list[tuple[Part, Model]]:
-    """Parts of the documents, each with a model learnt from all others."""
+    """Parts of the documents, each with a model of all others, responses and all.
+
+    Their coordinates for words may be the same, if the responses of each part have their own.
+    """
+    part, k = text.part(LEARN_ON), found.model.n_topics
+    pieces = [*part.cut(FOLDS), part.rest]
+    basis = _narrow(text.sketch, k + SPARE)
+    sums = [Some(text.docs, piece).total(word_sums) for piece in pieces]
+    basis = widened(basis, np.column_stack([s.yx_about(basis.centre) for s in sums]))
+    sketches = [moments_over(Some(text.docs, piece), basis) for piece in pieces]
     known = replace(text.wishes.settings, noise_variance=found.model.sigma**2)
-    k, alpha0 = found.model.n_topics, found.selection.alpha0
     return [
-        (part, learn(Some(text.docs, part.rest), k, alpha0, known, rng=text.rng).model)
-        for part in text.part(LEARN_ON).cut(FOLDS)
+        (piece, decompose(rest, k, found.selection.alpha0, known, rng=text.rng).model)
+        for piece, rest in zip(pieces[:FOLDS], _all_but_one(sketches), strict=False)
     ]
 
 
@@ -207,8 +216,7 @@ def _with_errors(found: Learnt, text: Text) -> Learnt:
     cuts = np.linspace(0, len(some), PARTS + 1).astype(int).tolist()
     sketches = [moments_over(some.rows(*cut), basis) for cut in pairwise(cuts)]
     etas, alpha0 = [], found.selection.alpha0
-    for i in range(PARTS):
-        rest = reduce(add, sketches[:i] + sketches[i + 1 :])
+    for rest in _all_but_one(sketches):
         try:
             again = decompose(rest, model.n_topics, alpha0, quick, rng=text.rng).model
         except TooManyTopics:
@@ -216,6 +224,11 @@ def _with_errors(found: Learnt, text: Text) -> Learnt:
         etas.append(again.eta[match(again, model)])
     share = sum(s.n for s in sketches) / text.sketch.n
     return replace(found, coef_std=np.sqrt((PARTS - 1) * share) * np.std(etas, axis=0))
+
+
+def _all_but_one(sketches: list[Sketch]) -> Iterator[Sketch]:
+    """Without the first, without the second, and so on."""
+    return (reduce(add, sketches[:i] + sketches[i + 1 :]) for i in range(len(sketches)))
 
 
 def _narrow(sketch: Sketch, width: int) -> Basis:

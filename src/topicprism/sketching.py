@@ -67,6 +67,14 @@ class Basis:
     def width(self) -> int:
         return int(self.B.shape[1])
 
+    @property
+    def root(self) -> Word:
+        """D; a word that never occurs has 0."""
+        size = np.linalg.norm(self.B, axis=1)
+        lifted = np.linalg.norm(self.lift, axis=1)
+        root: Word = np.sqrt(np.divide(lifted, size, out=np.zeros_like(size), where=size > 0))
+        return root
+
     def same_as(self, other: Basis) -> bool:
         return self is other or (
             (self.centre, self.scale) == (other.centre, other.scale)
@@ -95,10 +103,8 @@ class Sketch:
     @property
     def n_seen(self) -> float:
         """Words that occur, a rare one for less than one: the sum of p / D^2."""
-        b = self.basis
-        p, squares = b.lift @ self.first[:-1] / self.weight, (b.B**2).sum(axis=1)
-        seen = squares > 0
-        return float(p[seen] @ np.sqrt(squares[seen] / (b.lift[seen] ** 2).sum(axis=1)))
+        p, root = self.basis.lift @ self.first[:-1] / self.weight, self.basis.root
+        return float((p[root > 0] / root[root > 0] ** 2).sum())
 
     @property
     def noise_edge(self) -> float:
@@ -185,6 +191,15 @@ def span(docs: Documents, sums: WordSums, rank: int, rng: np.random.Generator) -
     front = np.column_stack([front, _new_directions(next_to_it, front)])
     Q = np.ascontiguousarray(np.hstack([front, _new_directions(leading, front)])[:, :rank])
     return Basis(inverse[:, None] * Q, root[:, None] * Q, sums.y.mean, sums.y.sd or 1.0)
+
+
+def widened(basis: Basis, V: WordCoord) -> Basis:
+    """Coordinates that hold these sums over words, too."""
+    root = basis.root[:, None]
+    inverse = np.divide(1, root, out=np.zeros_like(root), where=root > 0)
+    new = _new_directions(inverse * V, inverse * basis.lift)
+    B, lift = np.hstack([basis.B, inverse * new]), np.hstack([basis.lift, root * new])
+    return Basis(B, lift, basis.centre, basis.scale)
 
 
 def scales(sums: WordSums) -> tuple[Word, Word]:
