@@ -34,13 +34,22 @@ from topicprism.evaluation import match
 from topicprism.model import Model, TooManyTopics
 from topicprism.moments import WordSums, word_sums
 from topicprism.noise import Estimate, second_look
-from topicprism.parts import Part, Some, gathered
+from topicprism.parts import Part, Some, gathered, in_parts
 from topicprism.recovery import noise_variance_std
 from topicprism.refinement import refine
 from topicprism.robust import PARTS, n_of_response, orthonormal, parted, restricted, told, topics
 from topicprism.selection import Selection, Trial, all_told, alpha0_of, ends_at, n_clear, n_told
 from topicprism.settings import Settings, check_problem
-from topicprism.sketching import CLEAR, Basis, Sketch, moments_over, span, trace_of_A, widened
+from topicprism.sketching import (
+    CLEAR,
+    Basis,
+    Sketch,
+    moments_in_parts,
+    moments_over,
+    span,
+    trace_of_A,
+    widened,
+)
 from topicprism.spectral import SPARE, Solution, decompose, width_for
 
 MOST = 26  # topics that a sketch is made for when none are asked for
@@ -178,7 +187,8 @@ def _with_noise(found: Learnt, text: Text) -> Learnt:
     if not second.std < first.std:
         return found
     variance = max(second.value, second.std)  # less is not believed
-    reasons = found.selection.reasons | {"noise_variance": f"{_told(second)}, {HALVES}"}
+    reason = f"{_told(replace(second, value=variance))}, {HALVES}"
+    reasons = found.selection.reasons | {"noise_variance": reason}
     return replace(
         found,
         model=replace(found.model, sigma=float(np.sqrt(variance))),
@@ -195,9 +205,9 @@ def _unseen(found: Learnt, text: Text) -> list[tuple[Part, Model]]:
     part, k = text.part(LEARN_ON), found.model.n_topics
     pieces = [*part.cut(FOLDS), part.rest]
     basis = _narrow(text.sketch, k + SPARE)
-    sums = [Some(text.docs, piece).total(word_sums) for piece in pieces]
+    sums = in_parts(text.docs, pieces, word_sums)
     basis = widened(basis, np.column_stack([s.yx_about(basis.centre) for s in sums]))
-    sketches = [moments_over(Some(text.docs, piece), basis) for piece in pieces]
+    sketches = moments_in_parts(text.docs, pieces, basis)
     known = replace(text.wishes.settings, noise_variance=found.model.sigma**2)
     return [
         (piece, decompose(rest, k, found.selection.alpha0, known, rng=text.rng).model)

@@ -84,7 +84,8 @@ def estimate(sums: Crossed) -> Estimate:
     rest = _left(products[:, None] - sums.products, weights[:, None] - sums.weights)
     value = PARTS * _left(products, weights) - (PARTS - 1) * rest.mean(axis=1)
     share = weights / weights.sum()
-    return Estimate(share @ value, np.sqrt(share**2 @ rest.var(axis=1) * (PARTS - 1)))
+    variance = share**2 @ rest.var(axis=1) * (PARTS - 1)
+    return Estimate(float(share @ value), float(np.sqrt(variance)))
 
 
 def _left(products: Array, weights: Array) -> Array:

@@ -23,7 +23,6 @@ from dataclasses import dataclass, replace
 from functools import reduce
 from itertools import combinations
 from operator import add
-from typing import Generic, TypeVar
 
 import numpy as np
 from scipy.linalg import block_diag
@@ -31,13 +30,12 @@ from scipy.linalg import block_diag
 from topicprism._typing import Array, Coord, Cube, Square, Word, WordCoord, WordTopic
 from topicprism.corpus import Corpus, Documents
 from topicprism.model import Model, TooManyTopics
-from topicprism.moments import Additive, WordSums, pair_products, word_sums
-from topicprism.parts import Part
+from topicprism.moments import Additive, pair_products, word_sums
+from topicprism.parts import Part, in_parts
 from topicprism.settings import Settings
 from topicprism.sketching import Basis, Sketch, scales
 from topicprism.spectral import decompose, in_space
 
-S = TypeVar("S")
 ALPHA0 = 0.5  # while the tensor is taken apart: documents of few topics
 AGREED, SIXTHS = 0.3, 6  # cosine between two halves of the documents; parts they are made of
 PRIOR, SHARE = 3.0, 0.85  # sum of it, and how much of it is for the topics of the response
@@ -124,7 +122,8 @@ def agreement(docs: Documents) -> float:
     Halves are made of sixths, three and three, in all ten ways, and the mean is told.  With
     A and b as sums, those of a half are sums over its sixths.
     """
-    sums = docs.total(sixths_of_words).found
+    sixths = Part().cut(SIXTHS)
+    sums = in_parts(docs, sixths, word_sums)
     if min(s.n for s in sums) == 0:
         return 0.0
     whole = reduce(add, sums)
@@ -132,7 +131,7 @@ def agreement(docs: Documents) -> float:
     mean = np.column_stack([inverse * s.x for s in sums])
     b = np.column_stack([inverse * s.yx_about(whole.y.mean) for s in sums])
     scaled = inverse[:, None] * b
-    pairs = docs.total(sixths_of_pairs, scaled).found
+    pairs = in_parts(docs, sixths, pair_products, scaled)
     A_b = np.stack([p - s.x2[:, None] * scaled for p, s in zip(pairs, sums, strict=True)])
     A_b *= inverse[:, None]
 
@@ -144,24 +143,6 @@ def agreement(docs: Documents) -> float:
     ways = [list(half) for half in combinations(range(SIXTHS), SIXTHS // 2)]
     n = len(ways) // 2  # in this order, each of the first half is what one of the second leaves
     return float(np.mean([third(ways[i]) @ third(ways[-1 - i]) for i in range(n)]))
-
-
-@dataclass(frozen=True)
-class Each(Generic[S]):
-    """What was found in each sixth of the documents."""
-
-    found: tuple[S, ...]
-
-    def __add__(self, other: Each[S]) -> Each[S]:
-        return Each(tuple(map(add, self.found, other.found)))
-
-
-def sixths_of_words(c: Corpus) -> Each[WordSums]:
-    return Each(tuple(word_sums(part.rows(c)) for part in Part().cut(SIXTHS)))
-
-
-def sixths_of_pairs(c: Corpus, S: Array) -> Each[Array]:
-    return Each(tuple(pair_products(part.rows(c), S) for part in Part().cut(SIXTHS)))
 
 
 def _within(sketch: Sketch, R: Array, n_topics: int, rng: np.random.Generator) -> WordTopic:

@@ -28,7 +28,7 @@ in a sketch: one sketch serves them all.  Sketches over one basis add up.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -44,6 +44,7 @@ from topicprism.moments import (
     sketch_sums,
     word_sums,
 )
+from topicprism.parts import Part, in_parts
 from topicprism.whitening import fixed_signs
 
 MAX_PASSES = 12  # block power iterations
@@ -148,6 +149,12 @@ def sketch(docs: Documents, rank: int, rng: np.random.Generator) -> Sketch:
 def moments_over(docs: Documents, basis: Basis) -> Sketch:
     """The sketch of documents over a basis that may come from others."""
     return _without_repeats(docs.total(sketch_sums, basis.B, basis.centre, basis.scale), basis)
+
+
+def moments_in_parts(docs: Documents, parts: Sequence[Part], basis: Basis) -> list[Sketch]:
+    """A sketch of each of these parts of the documents, in one pass."""
+    sums = in_parts(docs, parts, sketch_sums, basis.B, basis.centre, basis.scale)
+    return [_without_repeats(s, basis) for s in sums]
 
 
 def check_rank(n_topics: int, available: int) -> None:

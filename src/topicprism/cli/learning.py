@@ -16,6 +16,7 @@ from topicprism.cli.reading import Counted, Kept
 from topicprism.corpus import Documents
 from topicprism.estimators import SpectralSLDA
 from topicprism.evaluation import pr2
+from topicprism.parts import of_part
 
 S = TypeVar("S")
 OURS, BASELINE, MEAN = "topicprism", "TF-IDF + ridge", "the mean"
@@ -25,10 +26,10 @@ PURPOSES = {  # of a pass, by what is added up in it
     "word_sums": "counting words",
     "pair_products": "looking for directions",
     "sketch_sums": "taking moments",
+    "crossed": "asking how much is noise",
     "gathered": "asking how sure they are",
     "parted": "telling directions from accidents",
-    "sixths_of_words": "asking what documents agree on",
-    "sixths_of_pairs": "asking what documents agree on",
+    "each": "asking what documents agree on",
     "said": "hearing which topic says what",
     "products": "explaining the numbers",
     "spreads": "asking how sure that is",
@@ -55,9 +56,9 @@ class Watched:
 
 def _purpose(part: Callable[..., Any], *shared: Any) -> str:
     """What a pass is for, over all documents or a part: to try numbers of topics, say."""
-    inner = [s for s in shared if callable(s)]
-    what = PURPOSES.get((inner or [part])[0].__name__, "adding up")
-    return f"{what}, of a part" if inner else what
+    names = [f.__name__ for f in (part, *shared) if callable(f)]
+    what = next((PURPOSES[name] for name in names if name in PURPOSES), "adding up")
+    return f"{what}, of a part" if part is of_part else what
 
 
 def learn(topics: SpectralSLDA, counted: Counted, progress: Progress) -> SpectralSLDA:
