@@ -37,7 +37,7 @@ from topicprism.moments import Additive
 from topicprism.parts import Part
 
 PARTS = 10  # of the documents, for the jackknife
-UNSURE = 0.1  # of sigma^2: a larger error is worth another look
+UNSURE = 0.075  # of sigma^2: a larger standard error is worth another look; two are 15 %
 DEALS = 2  # of the words of each document, at most
 FEW_SWEEPS = Propagation(max_sweeps=8, tolerance=0.03)  # h need not be exact
 MOST_WORDS = 2_000  # that g is made of, the most frequent
