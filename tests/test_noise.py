@@ -264,6 +264,8 @@ def test_no_second_look_where_none_is_needed(rng, monkeypatch):
     X, y, _ = draw_corpus(truth, 3000, 60, rng)
     assert looked_at(monkeypatch, X, y, noise_variance=0.01) == 0
     assert looked_at(monkeypatch, X, y) == 1
+    monkeypatch.setattr(automatic, "LEARN_ON", 10)  # too few to tell more than all the moments
+    assert looked_at(monkeypatch, X, y) == 0
 
 
 def test_topics_that_are_alike_leave_it_to_the_moments(rng, monkeypatch):
