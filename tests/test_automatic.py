@@ -20,12 +20,11 @@ from topicprism.calibration import (
     regress,
 )
 from topicprism.datasets import draw_corpus, draw_model, make_slda
-from topicprism.engines import OnDisk, Threaded
+from topicprism.engines import OnDisk
 from topicprism.evaluation import match, pr2, recovery_errors
 from topicprism.inference import posterior
 from topicprism.model import Model
 from topicprism.moments import word_sums
-from topicprism.parts import Part, Some, gathered
 from topicprism.recovery import noise_variance, noise_variance_std
 from topicprism.refinement import BETA, SWEEPS, refine
 from topicprism.robust import (
@@ -41,6 +40,7 @@ from topicprism.selection import all_told, alpha0_of, ends_at, n_clear, without_
 from topicprism.settings import Settings
 from topicprism.sketching import moments_over, trace_of_A
 from topicprism.spectral import decompose
+from topicprism.subsets import ALL, KeyCounts
 
 
 @pytest.fixture(scope="module")
@@ -340,20 +340,21 @@ def test_a_round_of_refinement(rng):
     assert_array_equal(held.mu[:, :2], truth.mu[:, :2])
     assert_allclose(held.mu[:, 2], mu[:, 2])
     assert_allclose(held.alpha, free.alpha)
-    half = refine(docs, truth, 1, part=Part(0, 0.5))
-    assert_allclose(half.mu, refine(Part(0, 0.5).rows(docs), truth, 1).mu)
+    half = KeyCounts.of(docs).cut(2)[0]
+    assert_allclose(refine(docs, truth, 1, subset=half).mu, refine(half.rows(docs), truth, 1).mu)
 
 
 def test_moments_of_parts_are_those_of_the_whole(text):
     corpus = Corpus(*text)
     made = sketch(corpus, 16, np.random.default_rng(0))
-    parts = parted(corpus, made.basis.B)
+    tenths = KeyCounts.of(corpus).cut(10)
+    parts = parted(corpus, made.basis.B, tenths)
     assert_allclose(parts.weights.sum(), made.weight)
     assert_allclose(parts.sums.sum(axis=0), made.second[:-1, :-1], atol=1e-9 * made.weight)
     tenth = sketch(corpus, 16, np.random.default_rng(0))
-    tenth = moments_over(Part(0.1, 0.2).rows(corpus), tenth.basis)
+    tenth = moments_over(tenths[1].rows(corpus), tenth.basis)
     assert_allclose(parts.moments[1], tenth.second[:-1, :-1] / tenth.weight, atol=1e-9)
-    few = parted(corpus.rows(0, 4), made.basis.B)
+    few = parted(corpus.rows(0, 4), made.basis.B, KeyCounts.of(corpus.rows(0, 4)).cut(10))
     assert len(few.moments) == 4  # of ten parts, those that have a document
 
 
@@ -366,7 +367,7 @@ def test_documents_that_are_nearly_the_same_are_no_topic(text):
     X = csr_array(np.hstack([vstack([X[:1000], X[:3], X[1000:]]).toarray(), rare]))
     corpus = Corpus(X, np.insert(y, 1000, y[:3]))
     made = sketch(corpus, 32, np.random.default_rng(0))
-    parts = parted(corpus, made.basis.B).moments
+    parts = parted(corpus, made.basis.B, KeyCounts.of(corpus).cut(10)).moments
 
     def said(*with_parts):
         model, _ = topics(made, 10, 0, np.random.default_rng(0), *with_parts)
@@ -374,56 +375,6 @@ def test_documents_that_are_nearly_the_same_are_no_topic(text):
 
     assert said() > 0.5
     assert said(parts) < 0.1
-
-
-def test_parts_of_documents(rng):
-    X, y, _ = make_slda(11_000, n_words=20, n_topics=2, doc_length=10, random_state=0)
-    docs = Threaded(Corpus(X, y), 2)
-    share = Part.of(11_000, 1100)
-    assert_allclose(share.stop, 0.1)
-    assert Part.of(10, 1100).stop == 1
-    seen = Some(docs, share).total(lambda c: len(c))
-    assert abs(seen - 1100) <= 4
-    assert seen + Some(docs, share.rest).total(lambda c: len(c)) == 11_000
-    some = docs.total(gathered, share).corpus
-    taken = [share.rows(c) for c in docs.corpus.shards(2)]
-    assert_array_equal(
-        some.counts.to_csr().toarray(), np.vstack([c.counts.to_csr().toarray() for c in taken])
-    )
-    assert_array_equal(some.y, np.concatenate([c.y for c in taken]))
-    assert Part().rows(docs.corpus) is docs.corpus
-
-
-@pytest.mark.parametrize("n", [1, 7, 100, 5000])
-def test_parts_are_spread_over_the_documents(n):
-    """Of any run of a hundred documents, each tenth has ten, give or take two."""
-    where = Corpus(csr_array(np.ones((n, 1))), np.arange(float(n)))
-    tenths = [part.rows(where).y for part in Part().cut(10)]
-    assert_array_equal(np.sort(np.concatenate(tenths)), where.y)
-    for start in range(0, n - 99, 100):
-        for tenth in tenths:
-            assert abs(((tenth >= start) & (tenth < start + 100)).sum() - 10) <= 2
-
-
-@pytest.mark.parametrize("whole", [Part(), Part(0, 0.35), Part(0.6, 0.9)])
-def test_a_part_and_the_rest_are_all(whole):
-    where = Corpus(csr_array(np.ones((1000, 1))), np.arange(1000.0))
-    pieces = [part.rows(where).y for part in whole.cut(7)]
-    assert max(map(len, pieces)) - min(map(len, pieces)) <= 3
-    assert_array_equal(np.sort(np.concatenate(pieces)), whole.rows(where).y)
-    for part in whole.cut(7):
-        both = np.concatenate([part.rows(where).y, part.rest.rows(where).y])
-        assert_array_equal(np.sort(both), where.y)
-
-
-def test_sorted_documents_are_no_worse(text, fitted):
-    """A table sorted by its response: all choices are made on documents of every kind."""
-    X, y = text
-    order = np.argsort(y[:3000])
-    again = SpectralSLDA(random_state=0).fit(X[order], y[order])
-    for one, other in zip(again.selection_.trials, fitted.selection_.trials, strict=True):
-        assert abs(one.pr2 - other.pr2) < 0.1
-    assert abs(again.score(X[3000:], y[3000:]) - fitted.score(X[3000:], y[3000:])) < 0.03
 
 
 def test_agreement_is_the_cosine_of_halves(text):
@@ -437,7 +388,8 @@ def test_agreement_is_the_cosine_of_halves(text):
     a_word = pairs @ counts.sum(axis=1) / (len(n) * weights.sum())
     scale = 1 / np.sqrt(p + 20 * a_word)
     centred = y - weights @ y / weights.sum()
-    sixth = np.arange(len(n)) * (5**0.5 - 1) / 2 % 1 * 6 // 1
+    sixths = KeyCounts.of(corpus).cut(6)
+    sixth = np.select([part.has(corpus.keys) for part in sixths], range(6))
 
     def third(own):
         some = np.isin(sixth, own)
@@ -451,18 +403,22 @@ def test_agreement_is_the_cosine_of_halves(text):
     ways = [{0, i, j} for i in range(1, 6) for j in range(i + 1, 6)]
     cosines = [third(list(one)) @ third(list(set(range(6)) - one)) for one in ways]
     assert len(cosines) == 10
-    assert_allclose(agreement(corpus), np.mean(cosines))
+    assert_allclose(agreement(corpus, sixths), np.mean(cosines))
 
 
 def test_the_response_has_a_third_topic_if_the_documents_agree_on_it(text):
     X, y = text
     many, few = Corpus(X, y), Corpus(X[:150], y[:150])
-    assert agreement(few) < agreement(many)
-    assert (n_of_response(few), n_of_response(many)) == (2, 3)
-    silent = np.random.default_rng(0).permutation(y)
-    assert n_of_response(Corpus(X, silent)) == 2
-    assert n_of_response(Corpus(X[:4], y[:4])) == 2  # a sixth of these has no document
-    assert n_of_response(Corpus(X, np.ones_like(y))) == 2
+
+    def by_sixths(f, docs):
+        return f(docs, KeyCounts.of(docs).cut(6))
+
+    assert by_sixths(agreement, few) < by_sixths(agreement, many)
+    assert [by_sixths(n_of_response, docs) for docs in (few, many)] == [2, 3]
+    silent = Corpus(X, np.random.default_rng(0).permutation(y))
+    without_a_sixth = Corpus(X[:4], y[:4])
+    for docs in (silent, without_a_sixth, Corpus(X, np.ones_like(y))):
+        assert by_sixths(n_of_response, docs) == 2
     for docs, n in ((few, 2), (many, 3)):
         learnt = learn_from(docs, Wishes(5), np.random.default_rng(0))
         assert (len(learnt.held), learnt.model.n_topics) == (n, 5)
@@ -486,11 +442,11 @@ def test_calibration_leaves_short_documents_out_and_finds_the_noise(rng):
     X, y, truth = make_slda(6000, n_words=80, n_topics=3, doc_length=100, noise=0.4, random_state=2)
     X = csr_array(np.vstack([X.toarray(), np.eye(1, 80, dtype=int)]))
     y = np.append(y, 1e6)
-    found = calibrate(Corpus(X, y), truth, Units(0.0, 1.0), Part())
+    found = calibrate(Corpus(X, y), truth, Units(0.0, 1.0), ALL)
     assert_allclose(found.model.eta, truth.eta, atol=0.1)
     assert_allclose(found.model.sigma**2, 0.16, rtol=0.15)
     assert_allclose(found.spread[1], 1, atol=0.4)
-    assert products(Corpus(X, y), truth, Units(0.0, 1.0), Part()).n == 6000
+    assert products(Corpus(X, y), truth, Units(0.0, 1.0), ALL).n == 6000
 
 
 def test_bursts_count_less(rng):

@@ -11,7 +11,7 @@ from topicprism.corpus import Documents
 from topicprism.datasets import make_slda
 from topicprism.engines import OnDisk, Threaded
 from topicprism.engines.disk import read, write
-from topicprism.parts import of_part
+from topicprism.subsets import of_subset
 from topicprism.text import FastCountVectorizer
 
 
@@ -112,7 +112,7 @@ class Counting:
         self.n_words = docs.n_words
 
     def total(self, part, *shared):
-        if part is of_part:
+        if part is of_subset:
             self.some += 1
         else:
             self.all += 1

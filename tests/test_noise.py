@@ -13,13 +13,20 @@ from topicprism.datasets import draw_corpus, draw_model
 from topicprism.engines import OnDisk, Threaded
 from topicprism.model import Model
 from topicprism.noise import Crossed, crossed, estimate, proportions, second_look
-from topicprism.parts import Part
 from topicprism.spectral import decompose
+from topicprism.subsets import KeyCounts, Subset
 
 
-def all_of_them(model):
+def all_of_them(docs, model):
     """All documents to be looked at with one model."""
-    return [(Part(), model)]
+    return [(docs.total(KeyCounts.of).cut(noise.PARTS), model)]
+
+
+def in_two(docs, share, one, other):
+    """Some documents to be looked at with one model, the rest with another."""
+    keys = KeyCounts.of(docs)
+    first = keys.share(0, share)
+    return [(keys.cut(noise.PARTS, part), m) for part, m in ((first, one), (first.rest, other))]
 
 
 def by_definition(model, seen, other):
@@ -88,7 +95,8 @@ def test_the_error_is_known(rng):
     for _ in range(12):
         truth = draw_model(80, 6, rng, alpha=0.3, noise=0.2)
         X, y, _ = draw_corpus(truth, 3000, 60, rng)
-        found.append(second_look(Corpus(X, y), all_of_them(truth)))
+        docs = Corpus(X, y)
+        found.append(second_look(docs, all_of_them(docs, truth)))
     z = np.array([(e.value - 0.04) / e.std for e in found])
     assert np.abs(z).max() < 4.5  # Student's t with nine degrees of freedom
     assert 0.5 < np.sqrt(np.mean(z**2)) < 1.9
@@ -99,7 +107,7 @@ def test_the_same_by_every_engine(rng, tmp_path):
     truth = draw_model(80, 4, rng)
     X, y, _ = draw_corpus(truth, 600, 60, rng)
     docs = Corpus(X, y)
-    unseen = [(Part(0, 0.5), truth), (Part(0.5, 1), draw_model(80, 4, rng))]
+    unseen = in_two(docs, 0.5, truth, draw_model(80, 4, rng))
     engines = [docs, Threaded(docs, 1), Threaded(docs, 2), OnDisk.write(tmp_path / "docs", [docs])]
     one, *others = [second_look(engine, unseen) for engine in engines]
     for other in others:
@@ -109,10 +117,11 @@ def test_the_same_by_every_engine(rng, tmp_path):
 def test_units_of_the_response_change_nothing_but_the_units(rng):
     truth = draw_model(80, 4, rng)
     X, y, _ = draw_corpus(truth, 600, 60, rng)
-    plain = second_look(Corpus(X, y), all_of_them(truth))
+    docs = Corpus(X, y)
+    plain = second_look(docs, all_of_them(docs, truth))
     for a, b in ((1000.0, 0.0), (1.0, 1e4), (-3.0, 7.0)):
         other = replace(truth, eta=a * truth.eta + b, sigma=abs(a) * truth.sigma)
-        moved = second_look(Corpus(X, a * y + b), all_of_them(other))
+        moved = second_look(Corpus(X, a * y + b), all_of_them(docs, other))
         found = [moved.value / a**2, moved.std / a**2]
         assert_allclose(found, [plain.value, plain.std], rtol=1e-6)
 
@@ -121,35 +130,40 @@ def test_words_are_dealt_again_only_if_that_left_it_unsure(rng):
     truth = draw_model(80, 4, rng, noise=0.5)
     X, y, _ = draw_corpus(truth, 2000, 60, rng)
     for docs, deals in ((Corpus(X, y), 1), (Corpus(X[:60], y[:60]), 2)):
-        first, again = (crossed(docs, all_of_them(truth), seed) for seed in (0, 1))
+        first, again = (crossed(docs, all_of_them(docs, truth), seed) for seed in (0, 1))
         expected = estimate(first if deals == 1 else first + again)
         assert estimate(first).unsure == (deals == 2)
-        assert second_look(docs, all_of_them(truth)) == expected
+        assert second_look(docs, all_of_them(docs, truth)) == expected
 
 
 def test_short_documents_and_a_part_of_them(rng):
     truth = draw_model(80, 4, rng)
     X, y, _ = draw_corpus(truth, 600, 60, rng)
     short = csr_array(X.multiply(np.repeat([1, 0], [500, 100])[:, None]))
-    found = crossed(Corpus(short, y), all_of_them(truth), 0)
-    expected = crossed(Corpus(X[:500], y[:500]), all_of_them(truth), 0)
+    all_known = all_of_them(Corpus(X[:500], y[:500]), truth)
+    found = crossed(Corpus(short, y), all_known, 0)
+    expected = crossed(Corpus(X[:500], y[:500]), all_known, 0)
     assert_allclose(found.products, expected.products)
-    some = crossed(Corpus(X, y), [(Part(0, 0.5), truth)], 0)
+    some = crossed(Corpus(X, y), in_two(Corpus(X, y), 0.5, truth, truth)[:1], 0)
     assert some.weights.sum() < expected.weights.sum()
 
 
 def test_a_shard_may_have_no_document_of_a_part(rng):
     truth = draw_model(80, 4, rng)
     X, y, _ = draw_corpus(truth, 1, 60, rng)
-    sums = crossed(Corpus(X, y), [(part, truth) for part in Part().cut(5)], 0)
-    assert ((sums.weights > 0).sum(axis=1) == [1, 0, 0, 0, 0]).all()
+    others, _, _ = draw_corpus(truth, 300, 60, rng)
+    keys = KeyCounts.of(Corpus(others, np.zeros(300)))
+    sums = crossed(
+        Corpus(X, y), [(keys.cut(noise.PARTS, fifth), truth) for fifth in keys.cut(5)], 0
+    )
+    assert sorted((sums.weights > 0).sum(axis=1)) == [0, 0, 0, 0, 1]
 
 
 def test_parts_count_by_their_weight(rng):
     """Two parts, each with its own model: the mean of what they leave, one with the other."""
     truth = draw_model(80, 4, rng)
     X, y, _ = draw_corpus(truth, 3000, 60, rng)
-    unseen = [(Part(0, 0.3), truth), (Part(0.3, 1), draw_model(80, 4, rng))]
+    unseen = in_two(Corpus(X, y), 0.3, truth, draw_model(80, 4, rng))
     sums = [crossed(Corpus(X, y), [one], 0) for one in unseen]
     w = np.array([s.weights.sum() for s in sums])
     each = [estimate(s) for s in sums]
@@ -226,7 +240,8 @@ def test_topics_take_the_noise_of_responses_they_were_learnt_from(rng, monkeypat
         truth = draw_model(300, 5, rng, alpha=0.2, noise=0.5)
         X, y, _ = draw_corpus(truth, 1500, 60, rng)
         fitted = SpectralSLDA(5, alpha0=1.0, random_state=0).fit(X, y)
-        own.append(second_look(Corpus(X, y), all_of_them(fitted.model_)))
+        docs = Corpus(X, y)
+        own.append(second_look(docs, all_of_them(docs, fitted.model_)))
     found = [[e.value / 0.25 for e in estimates] for estimates in (own, seen)]
     own, unseen = np.mean(found, axis=1)  # each with a standard error of 0.02
     assert own < 0.95
@@ -238,7 +253,7 @@ def test_few_documents_of_many_are_looked_at_with_models_of_all_others(rng, monk
     parts, sizes = [], []
 
     def look(docs, unseen):
-        parts.extend(part for part, _ in unseen)
+        parts.extend(Subset(tenths[0].start, tenths[-1].stop) for tenths, _ in unseen)
         raise np.linalg.LinAlgError
 
     def watched(sketch, *args, **kwargs):
@@ -252,7 +267,7 @@ def test_few_documents_of_many_are_looked_at_with_models_of_all_others(rng, monk
     truth = draw_model(80, 3, rng, noise=0.5)
     X, y, _ = draw_corpus(truth, 3000, 60, rng)
     SpectralSLDA(3, alpha0=1.0, random_state=0).fit(X, y)
-    assert_allclose([len(part.rows(Corpus(X, y))) for part in parts], 60, atol=3)
+    assert_allclose([len(part.rows(Corpus(X, y))) for part in parts], 60, atol=4)
     assert_allclose(sizes[:6], [3000] + 5 * [2940], atol=3)
 
 
@@ -275,7 +290,7 @@ def test_topics_that_are_alike_leave_it_to_the_moments(rng, monkeypatch):
     def unlucky(docs, unseen):
         model = unseen[0][1]
         alike = Model(model.alpha, model.mu[:, [0, 0, 2, 3, 4, 5]], model.eta, model.sigma)
-        return second_look(docs, all_of_them(alike))
+        return second_look(docs, all_of_them(docs, alike))
 
     found = []
     for name, instead in (("second_look", unlucky), ("_with_noise", lambda found, text: found)):

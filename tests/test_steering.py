@@ -18,11 +18,11 @@ from topicprism.engines import Threaded
 from topicprism.estimators.gibbs import LIGHT
 from topicprism.evaluation import completion_log_likelihood, pr2
 from topicprism.inference import infer
-from topicprism.parts import Part
 from topicprism.samplers import Gaussian, Plan, Schedule, chain, flat, init, observe
 from topicprism.samplers._kernels import LEAST
 from topicprism.samplers._kernels import topics as draw_topics
 from topicprism.steering import FADE, SURE, Pulls, leaned, pulls, settled
+from topicprism.subsets import ALL
 
 AS_IT_IS = Units(0.0, 1.0)
 
@@ -125,7 +125,7 @@ def test_topics_lean_to_what_predicts_new_documents(rng):
     docs, fits = Corpus(X[:3000], mood[:3000]), []
     for strength in (0, 1):
         model, last = steered_by(docs, 60, strength)
-        eta = regress(docs.total(products, model, AS_IT_IS, Part())).eta
+        eta = regress(docs.total(products, model, AS_IT_IS, ALL)).eta
         fits.append(pr2(mood[new], infer(model, X[new]) @ eta))
         assert np.any(last.lean) == bool(strength)
     assert fits[1] > fits[0] + 0.1

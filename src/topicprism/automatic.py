@@ -14,7 +14,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property, reduce
-from itertools import pairwise
 from operator import add
 
 import numpy as np
@@ -34,23 +33,32 @@ from topicprism.evaluation import match
 from topicprism.model import Model, TooManyTopics
 from topicprism.moments import WordSums, word_sums
 from topicprism.noise import Estimate, second_look
-from topicprism.parts import Part, Some, gathered, in_parts
 from topicprism.recovery import noise_variance_std
 from topicprism.refinement import refine
-from topicprism.robust import PARTS, n_of_response, orthonormal, parted, restricted, told, topics
+from topicprism.robust import (
+    PARTS,
+    SIXTHS,
+    n_of_response,
+    orthonormal,
+    parted,
+    restricted,
+    told,
+    topics,
+)
 from topicprism.selection import Selection, Trial, all_told, alpha0_of, ends_at, n_clear, n_told
 from topicprism.settings import Settings, check_problem
 from topicprism.sketching import (
     CLEAR,
     Basis,
     Sketch,
-    moments_in_parts,
+    moments_of_subsets,
     moments_over,
     span,
     trace_of_A,
     widened,
 )
 from topicprism.spectral import SPARE, Solution, decompose, width_for
+from topicprism.subsets import ALL, KeyCounts, Subset, SubsetDocuments, in_key_order, map_subsets
 
 MOST = 26  # topics that a sketch is made for when none are asked for
 TRIED = (3, 5, 10, 20)  # numbers of topics, where the spectrum does not tell
@@ -97,11 +105,18 @@ def learn_from(docs: Documents, wishes: Wishes, rng: np.random.Generator) -> Lea
     """The best model of documents, wherever they are kept."""
     wishes.check(docs.n_words)
     with one_blas_thread:  # what is not in the passes is small
-        sums = docs.total(word_sums)
+        sums, keys = docs.total(word_sums), docs.total(KeyCounts.of)
         sketch = _sketch(docs, sums, wishes.n_topics or MOST, rng)
         found = faithful(sketch, wishes, rng, trace_of_A(sums))
-        text = Text(docs, sketch, sums.n_all, wishes, rng)
-        found = _robust(text) if found is None else _with_errors(_with_noise(found, text), text)
+        if found is None:
+            ordered = in_key_order(docs, sums.n_all)
+            if ordered is not docs:
+                sums = ordered.total(word_sums)
+                sketch = _sketch(ordered, sums, wishes.n_topics or MOST, rng)
+            found = _robust(Text(ordered, sketch, keys, wishes, rng))
+        else:
+            text = Text(docs, sketch, keys, wishes, rng)
+            found = _with_errors(_with_noise(found, text), text)
     return replace(found, n_short=sums.n_short)
 
 
@@ -178,7 +193,7 @@ def _with_noise(found: Learnt, text: Text) -> Learnt:
     if not text.wishes.supervised or text.wishes.settings.noise_variance is not None:
         return found
     first = _by_moments(text.sketch, found.model)
-    share = text.part(LEARN_ON).stop  # of the documents to be looked at: few tell less than all
+    share = min(1.0, LEARN_ON / max(text.n, 1))  # of the documents: few tell less than all
     if not replace(first, std=first.std * share**0.5).unsure:
         return found
     try:
@@ -198,20 +213,23 @@ def _with_noise(found: Learnt, text: Text) -> Learnt:
     )
 
 
-def _unseen(found: Learnt, text: Text) -> list[tuple[Part, Model]]:
+def _unseen(found: Learnt, text: Text) -> list[tuple[list[Subset], Model]]:
     """Parts of the documents, each with a model of all others, responses and all.
 
     Their coordinates for words may be the same, if the responses of each part have their own.
     """
     part, k = text.part(LEARN_ON), found.model.n_topics
-    pieces = [*part.cut(FOLDS), part.rest]
+    pieces = [*text.keys.cut(FOLDS, part), part.rest]
     basis = _narrow(text.sketch, k + SPARE)
-    sums = in_parts(text.docs, pieces, word_sums)
+    sums = map_subsets(text.docs, pieces, word_sums)
     basis = widened(basis, np.column_stack([s.yx_about(basis.centre) for s in sums]))
-    sketches = moments_in_parts(text.docs, pieces, basis)
+    sketches = moments_of_subsets(text.docs, pieces, basis)
     known = replace(text.wishes.settings, noise_variance=found.model.sigma**2)
     return [
-        (piece, decompose(rest, k, found.selection.alpha0, known, rng=text.rng).model)
+        (
+            text.keys.cut(PARTS, piece),
+            decompose(rest, k, found.selection.alpha0, known, rng=text.rng).model,
+        )
         for piece, rest in zip(pieces[:FOLDS], _all_but_one(sketches), strict=False)
     ]
 
@@ -223,9 +241,10 @@ def _with_errors(found: Learnt, text: Text) -> Learnt:
     model, settings = found.model, text.wishes.settings
     quick = replace(settings, whitening="auto", n_restarts=min(settings.n_restarts, 10))
     basis = _narrow(text.sketch, model.n_topics + SPARE)
-    some = text.docs.total(gathered, text.part(SHAKEN)).corpus
-    cuts = np.linspace(0, len(some), PARTS + 1).astype(int).tolist()
-    sketches = [moments_over(some.rows(*cut), basis) for cut in pairwise(cuts)]
+    tenths = text.keys.cut(PARTS, text.part(SHAKEN))
+    sketches = [s for s in moments_of_subsets(text.docs, tenths, basis) if s.n > 0]
+    if len(sketches) < 2:
+        return found
     etas, alpha0 = [], found.selection.alpha0
     for rest in _all_but_one(sketches):
         try:
@@ -234,7 +253,7 @@ def _with_errors(found: Learnt, text: Text) -> Learnt:
             return found
         etas.append(again.eta[match(again, model)])
     share = sum(s.n for s in sketches) / text.sketch.n
-    return replace(found, coef_std=np.sqrt((PARTS - 1) * share) * np.std(etas, axis=0))
+    return replace(found, coef_std=np.sqrt((len(sketches) - 1) * share) * np.std(etas, axis=0))
 
 
 def _all_but_one(sketches: list[Sketch]) -> Iterator[Sketch]:
@@ -259,25 +278,31 @@ class Text:
 
     docs: Documents
     sketch: Sketch
-    n: int
+    keys: KeyCounts
     wishes: Wishes
     rng: np.random.Generator
+    within: Subset = ALL  # where the keys of its documents are
+
+    @property
+    def n(self) -> int:
+        return self.keys.size(self.within)
 
     @property
     def units(self) -> Units:
         return Units(self.sketch.basis.centre, self.sketch.basis.scale)
 
-    def part(self, at_most: int) -> Part:
-        return Part.of(self.n, at_most)
+    def part(self, at_most: int) -> Subset:
+        return self.keys.at_most(at_most, self.within)
 
     @cached_property
     def parts(self) -> tuple[Square, ...]:
-        return self.docs.total(parted, self.sketch.basis.B).moments
+        tenths = self.keys.cut(PARTS, self.within)
+        return self.docs.total(parted, self.sketch.basis.B, tenths).moments
 
     @cached_property
     def n_response(self) -> int:
         joint = self.wishes.supervised and self.wishes.settings.method == "joint"
-        return n_of_response(self.docs) if joint else 0
+        return n_of_response(self.docs, self.keys.cut(SIXTHS, self.within)) if joint else 0
 
     def topics(self, k: int) -> tuple[Model, int]:
         """Topics to start from, and how many of them are the response's."""
@@ -363,23 +388,22 @@ def _number_of_topics(text: Text) -> tuple[int, tuple[Trial, ...], str]:
 def _trials(text: Text, tried: list[int]) -> tuple[Trial, ...]:
     """Each number of topics, learnt without some documents and tried on these."""
     share = min(HELD_OUT, TRY_ON / 2 / text.n)
-    rest, held_out = Part(0, 1 - share), Part(1 - share, 1)
-    docs = Some(text.docs, rest)
+    rest = text.keys.share(0, 1 - share)
+    docs = SubsetDocuments(text.docs, rest)
     sketch = _sketch(docs, docs.total(word_sums), max(tried), text.rng)
-    fitting = Part.of(round((1 - share) * text.n), TRY_ON)
-    known = replace(text, docs=docs, sketch=sketch)
-    return tuple(_try(known, k, fitting, Some(text.docs, held_out)) for k in tried)
+    known = replace(text, docs=docs, sketch=sketch, within=rest)
+    return tuple(_try(known, k, SubsetDocuments(text.docs, rest.rest)) for k in tried)
 
 
-def _try(text: Text, k: int, fitting: Part, new: Documents) -> Trial:
-    docs, units = text.docs, text.units
+def _try(text: Text, k: int, new: Documents) -> Trial:
+    docs, units, fitting = text.docs, text.units, text.part(TRY_ON)
     model, n_held = text.topics(k)
     model = refine(docs, model, TRIAL_ROUNDS, n_held, fitting)
     grid = GRID if text.wishes.alpha0 is None else (text.wishes.alpha0,)
     alpha0 = best_alpha0(docs, model, units, fitting, grid)
     model = model.with_alpha0(alpha0)
     found = regress(docs.total(products, model, units, fitting))
-    tried_on = new.total(products, model, units, Part())
+    tried_on = new.total(products, model, units, ALL)
     fit = tried_on.pr2(found.eta)
     std = 2 * np.sqrt(max(fit, 0.05)) * (1 - fit) / np.sqrt(max(tried_on.n, 1))
     return Trial(k, alpha0, units.scale**2 * found.variance, fit, float(std))

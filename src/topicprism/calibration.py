@@ -17,12 +17,12 @@ import numpy as np
 from scipy.optimize import nnls
 
 from topicprism._typing import Array, Doc, DocTopic, Square, Topic
-from topicprism.corpus import Corpus, Documents, Rows
-from topicprism.evaluation import halves, word_log_likelihood
+from topicprism.corpus import Corpus, Documents
+from topicprism.evaluation import split_words, word_log_likelihood
 from topicprism.inference import Posterior, infer, posterior
 from topicprism.model import Model
 from topicprism.moments import Additive
-from topicprism.parts import Part
+from topicprism.subsets import Subset
 
 PENALTIES = np.logspace(-6, 0, 13)  # per document
 NEAR = 0.01  # of R^2
@@ -87,20 +87,20 @@ class Calibrated:
     r2: float  # of the regression, on the documents it was made of
 
 
-def products(c: Corpus, model: Model, units: Units, part: Part) -> Products:
-    rows, known = _known(c, model, part)
+def products(c: Corpus, model: Model, units: Units, subset: Subset) -> Products:
+    rows, known = _known(c, model, subset)
     return Products.of(known.h, (rows.y - units.centre) / units.scale)
 
 
-def spreads(c: Corpus, model: Model, part: Part) -> Spreads:
-    rows, known = _known(c, model, part)
+def spreads(c: Corpus, model: Model, subset: Subset) -> Spreads:
+    rows, known = _known(c, model, subset)
     V = np.column_stack([np.ones(len(rows)), known.variance(model.eta)])
     return Spreads(V.T @ V, V.T @ (rows.y - known.h @ model.eta) ** 2)
 
 
-def _known(c: Corpus, model: Model, part: Part) -> tuple[Corpus, Posterior]:
+def _known(c: Corpus, model: Model, subset: Subset) -> tuple[Corpus, Posterior]:
     """Documents that are not too short, and what their words tell."""
-    rows = part.rows(c).long()
+    rows = subset.rows(c).long()
     return rows, posterior(model, rows.counts)
 
 
@@ -121,13 +121,13 @@ def regress(p: Products) -> Regression:
     return Regression(vectors @ eta, std, variance)
 
 
-def calibrate(docs: Documents, model: Model, units: Units, part: Part) -> Calibrated:
+def calibrate(docs: Documents, model: Model, units: Units, subset: Subset) -> Calibrated:
     """The model with coefficients, noise and spread as its own inference calls for."""
-    sums = docs.total(products, model, units, part)
+    sums = docs.total(products, model, units, subset)
     found = regress(sums)
     eta = units.centre + units.scale * found.eta
     ready = replace(model, eta=eta)
-    s = docs.total(spreads, ready, part)
+    s = docs.total(spreads, ready, subset)
     spread = _spread(s)
     ready = replace(ready, sigma=float(np.sqrt(spread[0])))
     return Calibrated(ready, abs(units.scale) * found.std, spread, sums.pr2(found.eta))
@@ -154,7 +154,7 @@ def _non_negative(A: Square, b: Array) -> Array:
 
 
 def best_alpha0(
-    docs: Documents, model: Model, units: Units, part: Part, grid: tuple[float, ...]
+    docs: Documents, model: Model, units: Units, subset: Subset, grid: tuple[float, ...]
 ) -> float:
     """The smallest of these by which proportions explain the response about as well as by any.
 
@@ -162,21 +162,22 @@ def best_alpha0(
     """
     fits = []
     for alpha0 in grid:
-        p = docs.total(products, model.with_alpha0(alpha0), units, part)
+        p = docs.total(products, model.with_alpha0(alpha0), units, subset)
         fits.append(p.pr2(regress(p).eta))
     return min(a for a, fit in zip(grid, fits, strict=True) if fit >= max(fits) - NEAR)
 
 
-def likeliest_alpha0(docs: Documents, model: Model, part: Part, grid: tuple[float, ...]) -> float:
+def likeliest_alpha0(
+    docs: Documents, model: Model, subset: Subset, grid: tuple[float, ...]
+) -> float:
     """Which of these lets half of a document's words tell most of the other half."""
-    fits = [docs.total(completion, model.with_alpha0(alpha0), part) for alpha0 in grid]
+    fits = [docs.total(completion, model.with_alpha0(alpha0), subset) for alpha0 in grid]
     return grid[int(np.argmax(fits))]
 
 
-def completion(c: Corpus, model: Model, part: Part) -> float:
-    """Log-likelihood of the second halves of documents, the words being dealt at random."""
-    rows = part.rows(c).counts
-    counts = rows.to_csr() if isinstance(rows, Rows) else rows
-    seen, unseen = halves(counts, np.random.default_rng(0))
-    words = float(unseen.data.sum())
-    return words and words * word_log_likelihood(model, unseen, infer(model, seen))
+def completion(c: Corpus, model: Model, subset: Subset) -> float:
+    """Log-likelihood of one half of each document's words given the other."""
+    rows = subset.rows(c)
+    seen, second_half = split_words(rows.counts, rows.keys, 0)
+    words = float(second_half.data.sum())
+    return words and words * word_log_likelihood(model, second_half, infer(model, seen))

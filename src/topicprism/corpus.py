@@ -14,8 +14,9 @@ pass it by, predictions do not.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import pairwise
 from typing import Any, Protocol, TypeVar, cast, runtime_checkable
 
@@ -24,7 +25,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from topicprism._typing import Counts, Doc
-from topicprism.backends import cpu
+from topicprism.backends import cpu, keys
 from topicprism.backends.cpu import MIN_WORDS as MIN_WORDS
 from topicprism.limits import LARGEST
 
@@ -66,12 +67,13 @@ class Rows:
         return cast(Counts, csr_array(parts, shape=self.shape))
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Corpus:
     """Documents in memory."""
 
     counts: Counts | Rows
     y: Doc
+    by_key: bool = False  # whether its documents are in the order of their keys
 
     def __post_init__(self) -> None:
         if self.y.shape != (self.counts.shape[0],):
@@ -87,9 +89,15 @@ class Corpus:
     def total(self, part: Callable[..., S], *shared: Any) -> S:
         return part(self, *shared)
 
+    @cached_property
+    def keys(self) -> NDArray[np.uint64]:
+        """64 bits of each document's words and counts, by which it goes into folds and samples."""
+        return document_keys(self.counts)
+
     def rows(self, start: int, stop: int) -> Corpus:
         """Consecutive documents, as views: nothing is copied but the row pointers."""
-        return Corpus(take_rows(self.counts, start, stop), self.y[start:stop])
+        some = Corpus(take_rows(self.counts, start, stop), self.y[start:stop], self.by_key)
+        return some._with_keys(self, slice(start, stop))
 
     def long(self) -> Corpus:
         """The documents with three words or more; itself if they all are."""
@@ -99,18 +107,51 @@ class Corpus:
 
     def take(self, these: NDArray[np.bool_]) -> Corpus:
         """Some documents, in a copy; itself if these are all."""
-        if these.all():
-            return self
-        X, keep = self.counts, np.flatnonzero(these)
-        starts, stops = X.indptr[keep], X.indptr[keep + 1]
+        return self if these.all() else self._taken(np.flatnonzero(these), self.by_key)
+
+    def in_key_order(self, n_documents: int = 0) -> Corpus:
+        """The same documents, in a copy whose order does not depend on theirs."""
+        return self._taken(np.lexsort((self.y, self.keys)), by_key=True)
+
+    def _taken(self, which: NDArray[np.intp], by_key: bool) -> Corpus:
+        X = self.counts
+        starts, stops = X.indptr[which], X.indptr[which + 1]
         indptr = np.concatenate([[0], np.cumsum(stops - starts)]).astype(X.indptr.dtype)
         at = np.repeat(starts - indptr[:-1], stops - starts) + np.arange(indptr[-1])
-        rows = Rows(indptr, X.indices[at], X.data[at], (len(keep), self.n_words))
-        return Corpus(rows, self.y[keep])
+        rows = Rows(indptr, X.indices[at], X.data[at], (len(which), self.n_words))
+        return Corpus(rows, self.y[which], by_key)._with_keys(self, which)
+
+    def _with_keys(self, of: Corpus, which: Any) -> Corpus:
+        """The keys of ``of``'s documents ``which``, if it has looked at them."""
+        if "keys" in of.__dict__:
+            self.__dict__["keys"] = of.keys[which]
+        return self
 
     def shards(self, n: int) -> Iterator[Corpus]:
         for start, stop in cut(self.counts, n):
             yield self.rows(start, stop)
+
+
+def joined(corpora: Iterable[Corpus]) -> Corpus:
+    """The documents of several corpora over one vocabulary, in a copy."""
+    pieces = list(corpora)
+    found = [take_rows(piece.counts, 0, len(piece)) for piece in pieces]
+    starts = np.cumsum([0, *(x.nnz for x in found)])
+    indptr = [x.indptr[1:] + start for x, start in zip(found, starts[:-1], strict=True)]
+    rows = Rows(
+        np.concatenate([[0], *indptr]),
+        np.concatenate([x.indices for x in found]),
+        np.concatenate([x.data for x in found]),
+        (sum(map(len, pieces)), pieces[0].n_words),
+    )
+    return Corpus(rows, np.concatenate([piece.y for piece in pieces]))
+
+
+def document_keys(X: Counts | Rows) -> NDArray[np.uint64]:
+    """64 bits of each row's words and counts."""
+    found = np.empty(X.shape[0], np.uint64)
+    keys.document_keys(X.indptr, X.indices, X.data, found)
+    return found
 
 
 def cut(X: Counts | Rows, n: int) -> list[tuple[int, int]]:

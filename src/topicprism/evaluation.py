@@ -7,13 +7,15 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.optimize import linear_sum_assignment
 from scipy.sparse import csc_array, csr_array
 from scipy.spatial.distance import cdist
 from sklearn.metrics import r2_score
 
 from topicprism._typing import Array, Counts, Doc, DocTopic, Ints, Topic
-from topicprism.corpus import check_counts, cut, take_rows
+from topicprism.backends import keys as kernels
+from topicprism.corpus import Rows, check_counts, cut, document_keys, take_rows
 from topicprism.inference import infer
 from topicprism.model import Model
 
@@ -93,20 +95,23 @@ def completion_log_likelihood(
 
 
 def halves(counts: Counts, rng: np.random.Generator) -> tuple[Counts, Counts]:
-    """The words of each document dealt into two hands at random, the first no smaller."""
+    """A random half of each document's words, and the other, which is no larger."""
+    return split_words(counts, document_keys(counts), int(rng.integers(2**63)))
+
+
+def split_words(
+    counts: Counts | Rows, keys: NDArray[np.uint64], seed: int
+) -> tuple[Counts, Counts]:
+    """The same by the key of a document and a seed, wherever the document is."""
     n = counts.data.astype(np.int64)
-    entry = np.repeat(np.arange(len(n)), n)  # entry of each word          (words,)
-    document = np.repeat(np.arange(counts.shape[0]), np.diff(counts.indptr))[entry]
-    order = np.lexsort((rng.random(len(entry)), document))
-    starts = np.concatenate([[0], np.cumsum(np.bincount(document, minlength=counts.shape[0]))])
-    place = np.arange(len(entry)) - starts[document[order]]
-    first = np.bincount(entry[order[place % 2 == 0]], minlength=len(n))
-    hands = []
-    for hand in (first, n - first):
-        X = csr_array((hand, counts.indices, counts.indptr), counts.shape, copy=True)
+    first = np.empty_like(n)
+    kernels.split_words(counts.indptr, n, keys, seed, first)
+    sides = []
+    for side in (first, n - first):
+        X = csr_array((side, counts.indices, counts.indptr), counts.shape, copy=True)
         X.eliminate_zeros()
-        hands.append(X)
-    return hands[0], hands[1]
+        sides.append(X)
+    return sides[0], sides[1]
 
 
 def npmi(top_word_ids: Iterable[Sequence[int] | Ints], counts: Counts) -> Topic:

@@ -79,7 +79,7 @@ class Posterior:
 def infer(
     model: Model,
     counts: Counts | Rows,
-    how: Propagation | Gibbs = Propagation(),  # noqa: B008 - frozen
+    how: Propagation | Gibbs = Propagation(),
     n_threads: int = 1,
 ) -> DocTopic:
     """E[h | words] of each document; the same for any number of threads."""
@@ -89,7 +89,7 @@ def infer(
 def posterior(
     model: Model,
     counts: Counts | Rows,
-    how: Propagation | Gibbs = Propagation(),  # noqa: B008 - frozen
+    how: Propagation | Gibbs = Propagation(),
     n_threads: int = 1,
 ) -> Posterior:
     """E[h | words] of each document and, by propagation, how sure it is."""

@@ -30,11 +30,12 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from topicprism._typing import Array, Doc, DocTopic
-from topicprism.corpus import Corpus, Documents, Rows, take_rows
+from topicprism.corpus import Corpus, Documents
+from topicprism.evaluation import split_words
 from topicprism.inference import Propagation, posterior
 from topicprism.model import Model
 from topicprism.moments import Additive
-from topicprism.parts import Part
+from topicprism.subsets import Subset
 
 PARTS = 10  # of the documents, for the jackknife
 UNSURE = 0.075  # of sigma^2: a larger standard error is worth another look; two are 15 %
@@ -65,7 +66,7 @@ class Crossed(Additive):
     weights: Array  # (models, parts)
 
 
-Unseen = Sequence[tuple[Part, Model]]  # documents, and a model learnt without them
+Unseen = Sequence[tuple[Sequence[Subset], Model]]  # tenths of some documents, learnt without them
 
 
 def second_look(docs: Documents, unseen: Unseen) -> Estimate:
@@ -96,35 +97,24 @@ def _left(products: Array, weights: Array) -> Array:
 
 
 def crossed(c: Corpus, unseen: Unseen, seed: int) -> Crossed:
-    each = [_crossed(part.rows(c).long(), model, seed) for part, model in unseen]
+    each = [_crossed(c, tenths, model, seed) for tenths, model in unseen]
     return Crossed(np.stack([e.products for e in each]), np.stack([e.weights for e in each]))
 
 
-def _crossed(rows: Corpus, model: Model, seed: int) -> Crossed:
+def _crossed(c: Corpus, tenths: Sequence[Subset], model: Model, seed: int) -> Crossed:
     """Responses are taken from what is expected of a document, since g need not add up to 1."""
     expected = model.eta @ (model.alpha / model.alpha.sum())
-    model, y = replace(model, eta=model.eta - expected), rows.y - expected
-    X = take_rows(rows.counts, 0, len(rows))
-    which, k = np.arange(len(rows)) % PARTS, model.n_topics
+    model, k = replace(model, eta=model.eta - expected), model.n_topics
     products, weights = np.zeros((PARTS, k + 1, k + 1)), np.zeros(PARTS)
-    for one, other in permutations(_dealt(X, np.random.default_rng(seed))):
-        h, g, w = proportions(model, one, other)
-        left = np.column_stack([h, y - h @ model.eta]) * w[:, None]
-        right = np.column_stack([g, y - g @ model.eta])
-        for i in range(PARTS):
-            products[i] += left[which == i].T @ right[which == i]
-        weights += np.bincount(which, w, PARTS)
+    for i, tenth in enumerate(tenths):
+        rows = tenth.rows(c).long()
+        y = rows.y - expected
+        for one, other in permutations(split_words(rows.counts, rows.keys, seed)):
+            h, g, w = proportions(model, one, other)
+            left = np.column_stack([h, y - h @ model.eta]) * w[:, None]
+            products[i] += left.T @ np.column_stack([g, y - g @ model.eta])
+            weights[i] += w.sum()
     return Crossed(products, weights)
-
-
-def _dealt(X: Rows, rng: np.random.Generator) -> tuple[csr_array, csr_array]:
-    """Each word to the one or to the other, by the toss of a coin."""
-    n = X.data.astype(np.int64)
-    one = rng.binomial(n, 0.5)
-    hands = [csr_array((m, X.indices, X.indptr), X.shape, copy=True) for m in (one, n - one)]
-    for hand in hands:
-        hand.eliminate_zeros()
-    return hands[0], hands[1]
 
 
 def proportions(model: Model, seen: csr_array, other: csr_array) -> tuple[DocTopic, DocTopic, Doc]:

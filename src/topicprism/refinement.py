@@ -22,7 +22,7 @@ from topicprism.corpus import Corpus, Documents, take_rows
 from topicprism.inference import weighed
 from topicprism.model import Model
 from topicprism.moments import Additive
-from topicprism.parts import Part
+from topicprism.subsets import ALL, Subset
 
 BETA = 0.05  # added to the count of every word in every topic
 SWEEPS = 5  # over a document, in a round
@@ -36,8 +36,8 @@ class Said(Additive):
     shares: Topic
 
 
-def said(c: Corpus, model: Model, part: Part) -> Said:
-    rows = part.rows(c).counts
+def said(c: Corpus, model: Model, subset: Subset) -> Said:
+    rows = subset.rows(c).counts
     X = weighed(take_rows(rows, 0, rows.shape[0]), model.burstiness)
     found = Said(np.zeros(model.mu.shape), np.zeros(model.n_topics))
     mu = np.ascontiguousarray(model.mu)
@@ -46,7 +46,7 @@ def said(c: Corpus, model: Model, part: Part) -> Said:
 
 
 def refine(
-    docs: Documents, model: Model, n_rounds: int, n_held: int = 0, part: Part | None = None
+    docs: Documents, model: Model, n_rounds: int, n_held: int = 0, subset: Subset = ALL
 ) -> Model:
     """The model after some rounds; the first ``n_held`` topics keep their words.
 
@@ -54,7 +54,7 @@ def refine(
     """
     alpha = model.alpha
     for _ in range(n_rounds):
-        found = docs.total(said, model, part or Part())
+        found = docs.total(said, model, subset)
         mu = found.words + BETA
         mu /= mu.sum(axis=0)
         mu[:, :n_held] = model.mu[:, :n_held]

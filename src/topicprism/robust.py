@@ -19,6 +19,7 @@ what is in one part only is an accident.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
 from itertools import combinations
@@ -31,10 +32,10 @@ from topicprism._typing import Array, Coord, Cube, Square, Word, WordCoord, Word
 from topicprism.corpus import Corpus, Documents
 from topicprism.model import Model, TooManyTopics
 from topicprism.moments import Additive, pair_products, word_sums
-from topicprism.parts import Part, in_parts
 from topicprism.settings import Settings
 from topicprism.sketching import Basis, Sketch, scales
 from topicprism.spectral import decompose, in_space
+from topicprism.subsets import Subset, map_subsets
 
 ALPHA0 = 0.5  # while the tensor is taken apart: documents of few topics
 AGREED, SIXTHS = 0.3, 6  # cosine between two halves of the documents; parts they are made of
@@ -92,11 +93,11 @@ class Parted(Additive):
         return tuple(s / w for s, w in zip(self.sums, self.weights, strict=True) if w > 0)
 
 
-def parted(c: Corpus, B: WordCoord) -> Parted:
+def parted(c: Corpus, B: WordCoord, tenths: Sequence[Subset]) -> Parted:
     K = B.shape[1]
-    found = Parted(np.zeros(PARTS), np.zeros((PARTS, K, K)))
-    for i, part in enumerate(Part().cut(PARTS)):
-        rows = part.rows(c)
+    found = Parted(np.zeros(len(tenths)), np.zeros((len(tenths), K, K)))
+    for i, tenth in enumerate(tenths):
+        rows = tenth.rows(c)
         words = word_sums(rows)
         found.weights[i] = words.y.weight
         found.sums[i] = B.T @ (pair_products(rows, B) - words.x2[:, None] * B)
@@ -111,19 +112,18 @@ def told(sketch: Sketch) -> bool:
     return bool(own @ own > V * noise * (1 + 4 * np.sqrt(2 / V)))
 
 
-def n_of_response(docs: Documents) -> int:
+def n_of_response(docs: Documents, sixths: Sequence[Subset]) -> int:
     """Three topics for the response, or two if documents do not agree on E[x x] b."""
-    return 3 if agreement(docs) >= AGREED else 2
+    return 3 if agreement(docs, sixths) >= AGREED else 2
 
 
-def agreement(docs: Documents) -> float:
+def agreement(docs: Documents, sixths: Sequence[Subset]) -> float:
     """Cosine between the third directions of two halves of the documents.
 
     Halves are made of sixths, three and three, in all ten ways, and the mean is told.  With
     A and b as sums, those of a half are sums over its sixths.
     """
-    sixths = Part().cut(SIXTHS)
-    sums = in_parts(docs, sixths, word_sums)
+    sums = map_subsets(docs, sixths, word_sums)
     if min(s.n for s in sums) == 0:
         return 0.0
     whole = reduce(add, sums)
@@ -131,7 +131,7 @@ def agreement(docs: Documents) -> float:
     mean = np.column_stack([inverse * s.x for s in sums])
     b = np.column_stack([inverse * s.yx_about(whole.y.mean) for s in sums])
     scaled = inverse[:, None] * b
-    pairs = in_parts(docs, sixths, pair_products, scaled)
+    pairs = map_subsets(docs, sixths, pair_products, scaled)
     A_b = np.stack([p - s.x2[:, None] * scaled for p, s in zip(pairs, sums, strict=True)])
     A_b *= inverse[:, None]
 

@@ -44,7 +44,7 @@ from topicprism.moments import (
     sketch_sums,
     word_sums,
 )
-from topicprism.parts import Part, in_parts
+from topicprism.subsets import Subset, map_subsets
 from topicprism.whitening import fixed_signs
 
 MAX_PASSES = 12  # block power iterations
@@ -151,9 +151,9 @@ def moments_over(docs: Documents, basis: Basis) -> Sketch:
     return _without_repeats(docs.total(sketch_sums, basis.B, basis.centre, basis.scale), basis)
 
 
-def moments_in_parts(docs: Documents, parts: Sequence[Part], basis: Basis) -> list[Sketch]:
-    """A sketch of each of these parts of the documents, in one pass."""
-    sums = in_parts(docs, parts, sketch_sums, basis.B, basis.centre, basis.scale)
+def moments_of_subsets(docs: Documents, subsets: Sequence[Subset], basis: Basis) -> list[Sketch]:
+    """A sketch of each of these subsets of the documents, in one pass."""
+    sums = map_subsets(docs, subsets, sketch_sums, basis.B, basis.centre, basis.scale)
     return [_without_repeats(s, basis) for s in sums]
 
 

@@ -16,7 +16,7 @@ from topicprism.cli.reading import Counted, Kept
 from topicprism.corpus import Documents
 from topicprism.estimators import SpectralSLDA
 from topicprism.evaluation import pr2
-from topicprism.parts import of_part
+from topicprism.subsets import of_subset
 
 S = TypeVar("S")
 OURS, BASELINE, MEAN = "topicprism", "TF-IDF + ridge", "the mean"
@@ -27,9 +27,8 @@ PURPOSES = {  # of a pass, by what is added up in it
     "pair_products": "looking for directions",
     "sketch_sums": "taking moments",
     "crossed": "asking how much is noise",
-    "gathered": "asking how sure they are",
     "parted": "telling directions from accidents",
-    "each": "asking what documents agree on",
+    "of_subsets": "asking what documents agree on",
     "said": "hearing which topic says what",
     "products": "explaining the numbers",
     "spreads": "asking how sure that is",
@@ -58,7 +57,7 @@ def _purpose(part: Callable[..., Any], *shared: Any) -> str:
     """What a pass is for, over all documents or a part: to try numbers of topics, say."""
     names = [f.__name__ for f in (part, *shared) if callable(f)]
     what = next((PURPOSES[name] for name in names if name in PURPOSES), "adding up")
-    return f"{what}, of a part" if part is of_part else what
+    return f"{what}, of a part" if part is of_subset else what
 
 
 def learn(topics: SpectralSLDA, counted: Counted, progress: Progress) -> SpectralSLDA:

@@ -20,10 +20,12 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from topicprism.backends import one_blas_thread
-from topicprism.corpus import Corpus, Rows, check_counts, check_response
+from topicprism.corpus import Corpus, Rows, check_counts, check_response, joined
+from topicprism.engines.threads import Threaded
 
 S = TypeVar("S")
 ENDING = ".shard"
+FEW = 20_000  # documents, which are learnt from in memory
 
 
 @dataclass(frozen=True)
@@ -62,6 +64,12 @@ class OnDisk:
         """Added up in the order of the files: the same bits for any number of threads."""
         with one_blas_thread, ThreadPoolExecutor(self.n_threads) as pool:
             return reduce(add, pool.map(lambda file: part(self._read(file), *shared), self.shards))
+
+    def in_key_order(self, n_documents: int) -> OnDisk | Threaded:
+        """In memory, if these are few: then the order of documents makes no difference at all."""
+        if n_documents > FEW:
+            return self
+        return Threaded(joined(map(self._read, self.shards)).in_key_order(), self.n_threads)
 
     def _read(self, path: Path) -> Corpus:
         corpus = read(path)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from functools import reduce
+from functools import cached_property, reduce
 from operator import add
 from typing import Any, TypeVar
 
@@ -31,7 +31,14 @@ class Threaded:
     def n_words(self) -> int:
         return self.corpus.n_words
 
+    @cached_property
+    def shards(self) -> tuple[Corpus, ...]:
+        """Made once, so that the keys of documents are."""
+        return tuple(self.corpus.shards(min(max(len(self.corpus) // SMALLEST, 1), MOST)))
+
     def total(self, part: Callable[..., S], *shared: Any) -> S:
-        shards = self.corpus.shards(min(max(len(self.corpus) // SMALLEST, 1), MOST))
         with one_blas_thread, ThreadPoolExecutor(self.n_threads) as pool:
-            return reduce(add, pool.map(lambda shard: part(shard, *shared), shards))
+            return reduce(add, pool.map(lambda shard: part(shard, *shared), self.shards))
+
+    def in_key_order(self, n_documents: int) -> Threaded:
+        return Threaded(self.corpus.in_key_order(), self.n_threads)

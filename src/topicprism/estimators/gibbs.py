@@ -27,12 +27,12 @@ from topicprism.estimators.sampled import (
 )
 from topicprism.inference import infer, predict
 from topicprism.model import Model
-from topicprism.parts import Part
 from topicprism.samplers import Gaussian, Plan, State
 from topicprism.samplers.state import RESPONSES
 from topicprism.selection import Selection
 from topicprism.settings import check_choice, check_real
 from topicprism.steering import leaned
+from topicprism.subsets import ALL, KeyCounts
 
 AS_IT_IS = Units(0.0, 1.0)
 PRIOR, BURSTINESS = 3.0, 0.25  # sum of it, and by how much repetition says less, to steer by
@@ -312,13 +312,16 @@ class HybridSLDA(SampledRegression):
 
     def _foretold(self, task: Task) -> Doc:
         """Each response as the spectral answer to the other four fifths of documents has it."""
-        hints, fifth = np.empty(len(task.Y)), np.arange(len(task.Y)) % FIFTHS
-        rng = generator(self.random_state)
-        for i in range(FIFTHS):
-            rest = replace(task, counts=task.counts[fifth != i], Y=task.Y[fifth != i])
+        keys, rng = Corpus(task.counts, task.Y[:, 0]).keys, generator(self.random_state)
+        hints = np.zeros(len(task.Y))
+        for fifth in self._docs(task).total(KeyCounts.of).cut(FIFTHS):
+            there = fifth.has(keys)
+            if there.all() or not there.any():  # too few documents that differ
+                continue
+            rest = replace(task, counts=task.counts[~there], Y=task.Y[~there])
             model = self._learnt(rest, self._spectral.model.n_topics, rng).model
-            h = infer(model, task.counts[fifth == i], n_threads=effective_n_jobs(self.n_jobs))
-            hints[fifth == i] = predict(model, h)
+            h = infer(model, task.counts[there], n_threads=effective_n_jobs(self.n_jobs))
+            hints[there] = predict(model, h)
         return hints
 
     def _docs(self, task: Task, y: Doc | None = None) -> Threaded:
@@ -331,7 +334,7 @@ class HybridSLDA(SampledRegression):
             model = model.with_alpha0(_unless_auto(self.alpha0, 1.0))
         if not self._holds:
             with one_blas_thread:
-                found = regress(self._docs(task).total(products, model, AS_IT_IS, Part()))
+                found = regress(self._docs(task).total(products, model, AS_IT_IS, ALL))
             model = replace(model, eta=found.eta, sigma=float(np.sqrt(found.variance)))
         model = replace(model, sigma=min(max(model.sigma, 0.1), 1.0))  # y has variance 1
         return model, infer(model, task.counts, n_threads=n_threads)
@@ -345,11 +348,11 @@ class HybridSLDA(SampledRegression):
             if task.plan.held:
                 model = replace(model, burstiness=self._spectral.model.burstiness)
                 grid = GRID if self.alpha0 == AUTO else (float(self.alpha0),)
-                model = model.with_alpha0(best_alpha0(docs, model, units, Part(), grid))
+                model = model.with_alpha0(best_alpha0(docs, model, units, ALL, grid))
             elif task.plan.steer:
                 prior = _unless_auto(self.alpha0, PRIOR)
                 model = replace(model.with_alpha0(prior), burstiness=BURSTINESS)
-            return calibrate(docs, model, units, Part.of(len(y), LEARN_ON))
+            return calibrate(docs, model, units, docs.total(KeyCounts.of).at_most(LEARN_ON))
 
 
 def as_wide_as(model: Model, p: Word) -> WordTopic:

@@ -194,7 +194,7 @@ def keep(state: State) -> Kept:
     return Kept(1, state.alpha, state.mu, state.eta, state.noise)
 
 
-def to_model(kept: Kept, units: Units = Units(0.0, 1.0)) -> Model:  # noqa: B008 - frozen
+def to_model(kept: Kept, units: Units = Units(0.0, 1.0)) -> Model:
     """Means over the kept states; of several responses, eta is that of the first."""
     return Model(
         alpha=kept.alpha / kept.n,
