@@ -11,12 +11,15 @@ and what two gain: means over the parts, and the standard error of the gain.
 
 import argparse
 import warnings
+from dataclasses import replace
 
 import numpy as np
 import real_text
 
-from topicprism import Corpus, SpectralSLDA, robust
+from topicprism import Corpus, SpectralSLDA
 from topicprism.evaluation import pr2
+from topicprism.learn import response_topics
+from topicprism.subsets import KeyCounts
 
 SIZES = {
     "we8there": (2_400, 4_000),
@@ -32,11 +35,12 @@ ALWAYS = {3: -1.0, 2: 2.0}  # what a cosine must be for three topics
 
 
 def score(n_response: int, s: real_text.Split) -> float:
-    chosen, robust.AGREED = robust.AGREED, ALWAYS[n_response]
+    chosen = response_topics.TEXT
+    response_topics.TEXT = replace(chosen, agreement=ALWAYS[n_response])
     try:
         fitted = SpectralSLDA(10, random_state=0, n_jobs=2).fit(s.X, s.y)
     finally:
-        robust.AGREED = chosen
+        response_topics.TEXT = chosen
     return pr2(s.y_test, fitted.predict(s.X_test))
 
 
@@ -45,7 +49,9 @@ def trials(X, y, n: int, n_parts: int) -> np.ndarray:
     found = []
     for part in real_text.random_parts(X, y, n, n_parts, N_TEST):
         each = [score(k, part) for k in (3, 2)]
-        found.append([robust.agreement(Corpus(part.X, part.y)), *each])
+        docs = Corpus(part.X, part.y)
+        folds = KeyCounts.of(docs).cut(response_topics.TEXT.agreement_folds)
+        found.append([response_topics.agreement(docs, folds), *each])
     return np.array(found)
 
 

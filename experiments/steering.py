@@ -11,12 +11,15 @@ documents of real_text.py are used: every seventh to test on, the others to lear
 """
 
 import argparse
+from dataclasses import replace
 
 import numpy as np
 import real_text
 
-from topicprism import GibbsSLDA, HybridSLDA, Model, SpectralSLDA, steering
+from topicprism import GibbsSLDA, HybridSLDA, Model, SpectralSLDA
 from topicprism.evaluation import completion_log_likelihood, pr2
+from topicprism.learn import steering
+from topicprism.learn.defaults import STEERING
 
 STRENGTHS = {0.1: (0.0, 1.0, 2.0, 4.0), 1.0: (0.0, 2.0)}  # by weight
 
@@ -33,10 +36,11 @@ def main(corpus: str, s: real_text.Split, k: int, chain: dict[str, int]) -> None
     gibbs = GibbsSLDA(k, response="assignments", random_state=0, n_jobs=2, **chain).fit(s.X, s.y)
     show("Gibbs", s, gibbs.model_, gibbs.predict(s.X_test))
     for weight, strengths in STRENGTHS.items():
-        for steering.STRENGTH in strengths:
+        for strength in strengths:
+            steering.STEERING = replace(STEERING, strength=strength)
             hybrid = HybridSLDA(k, response_weight=weight, random_state=0, n_jobs=2, **chain)
             hybrid.fit(s.X, s.y)
-            name = f"weight {weight:g}, strength {steering.STRENGTH:g}"
+            name = f"weight {weight:g}, strength {strength:g}"
             show(name, s, hybrid.model_, hybrid.predict(s.X_test))
 
 

@@ -4,7 +4,7 @@ import numpy as np
 from sklearn.pipeline import Pipeline
 
 from topicprism import Model, SpectralSLDA
-from topicprism.selection import Selection, Trial
+from topicprism.learn import Selection, Trial
 from topicprism.text import FastCountVectorizer
 
 ASPECTS = {

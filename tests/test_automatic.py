@@ -10,35 +10,33 @@ from sklearn.linear_model import LinearRegression, Ridge
 from sklearn.model_selection import GridSearchCV
 
 from topicprism import Corpus, SpectralLDA, SpectralSLDA, infer, sketch
-from topicprism.automatic import Wishes, learn_from
 from topicprism.backends import fold_in
-from topicprism.calibration import (
-    Products,
-    Units,
-    calibrate,
-    products,
-    regress,
-)
 from topicprism.datasets import draw_corpus, draw_model, make_slda
 from topicprism.engines import OnDisk
 from topicprism.evaluation import match, pr2, recovery_errors
 from topicprism.inference import posterior
-from topicprism.model import Model
+from topicprism.learn import FitRequest, learn
+from topicprism.learn.defaults import TEXT
+from topicprism.learn.refine import refine
+from topicprism.learn.response_topics import (
+    agreement,
+    n_response_topics,
+    second_moments_by_fold,
+    topics_of,
+)
+from topicprism.learn.ridge import Products, calibrate, products, regress
+from topicprism.learn.spectrum import (
+    alpha0_of,
+    n_significant,
+    spectrum_ends_at,
+    spectrum_is_complete,
+    without_noise,
+)
+from topicprism.model import Model, ResponseScale
 from topicprism.moments import word_sums
 from topicprism.recovery import noise_variance, noise_variance_std
-from topicprism.refinement import BETA, SWEEPS, refine
-from topicprism.robust import (
-    PRIOR,
-    SHARE,
-    agreement,
-    n_of_response,
-    parted,
-    restricted,
-    topics,
-)
-from topicprism.selection import all_told, alpha0_of, ends_at, n_clear, without_noise
 from topicprism.settings import Settings
-from topicprism.sketching import moments_over, trace_of_A
+from topicprism.sketching import sketch_over, trace_of_A
 from topicprism.spectral import decompose
 from topicprism.subsets import ALL, KeyCounts
 
@@ -78,7 +76,7 @@ def test_k_alpha0_and_noise_of_model_data(k, seed):
     assert abs(fitted.model_.n_topics - k) <= 1
     assert_allclose(fitted.selection_.alpha0, alpha0, rtol=0.25)
     assert_allclose(fitted.noise_variance_, 0.25, rtol=0.15)
-    assert "ends there" in fitted.selection_.reasons["n_topics"]
+    assert "above sampling noise" in fitted.selection_.reasons["n_topics"]
     assert fitted.selection_.trials == ()
 
 
@@ -93,16 +91,16 @@ def test_words_in_bursts_are_not_the_models(seed):
     for X, from_the_model in ((plain, True), (bursts, False)):
         docs = Corpus(X, y)
         made = sketch(docs, 12, np.random.default_rng(0))
-        assert ends_at(made, 3)
-        assert all_told(made, 3, trace_of_A(word_sums(docs))) == from_the_model
-        learnt = learn_from(docs, Wishes(3), np.random.default_rng(0))
+        assert spectrum_ends_at(made, 3)
+        assert spectrum_is_complete(made, 3, trace_of_A(word_sums(docs))) == from_the_model
+        learnt = learn(docs, FitRequest(3), np.random.default_rng(0))
         assert (learnt.solution is not None) == from_the_model
 
 
 def test_exact_moments_give_alpha0_and_k(rng):
     truth = unequal_model(rng)
     exact = population_sketch(truth, population_basis(truth, rng))
-    assert n_clear(exact) in (5, 6, 7, 8)  # no noise: rounding is all there is beyond five
+    assert n_significant(exact) in (5, 6, 7, 8)  # no noise: rounding is all there is beyond five
     found = alpha0_of(exact, 5, Settings(), rng)
     assert_allclose(found, truth.alpha.sum(), rtol=1e-3)
 
@@ -113,8 +111,8 @@ def test_the_noise_edge_is_where_noise_ends(rng):
     X = csr_array(rng.multinomial(80, p, size=8000))
     made = sketch(Corpus(X, rng.standard_normal(8000)), 12, rng)
     assert_allclose(made.spectrum[1], made.noise_edge, rtol=0.1)
-    assert n_clear(made) == 1
-    assert ends_at(made, 1)
+    assert n_significant(made) == 1
+    assert spectrum_ends_at(made, 1)
     assert without_noise(made).spectrum[1] < 0.8 * made.spectrum[1]
 
 
@@ -285,7 +283,7 @@ def test_restricted_sketches_are_sketches_of_fewer_coordinates(rng):
     X, y, _ = make_slda(500, n_words=30, n_topics=3, doc_length=20, random_state=0)
     made = sketch(Corpus(X, y), 8, rng)
     R, _ = np.linalg.qr(rng.standard_normal((8, 3)))
-    small = restricted(made, R)
+    small = made.project(R)
     assert_allclose(small.first[:3], R.T @ made.first[:8])
     assert_allclose(small.second[:3, :3], R.T @ made.second[:8, :8] @ R)
     assert_allclose(
@@ -298,10 +296,10 @@ def test_topics_of_the_response_hold_its_directions(text):
     """E[x], b = E[y x] and E[x x] b are in the span of the first three topics."""
     X, y = text
     made = sketch(Corpus(X, y), 32, np.random.default_rng(0))
-    model, n = topics(made, 10, 3, np.random.default_rng(0))
+    model, n = topics_of(made, 10, 3, np.random.default_rng(0))
     assert (n, model.n_topics) == (3, 10)
     assert_allclose(model.mu.sum(axis=0), 1)
-    assert_allclose(model.alpha[:n].sum(), SHARE * PRIOR)
+    assert_allclose(model.alpha[:n].sum(), TEXT.response_share * TEXT.prior_sum)
     rows = X.toarray() / X.toarray().sum(axis=1, keepdims=True)
     b = rows.T @ (y - y.mean()) / len(y)
     inside = model.mu[:, :3] @ np.linalg.lstsq(model.mu[:, :3], b, rcond=None)[0]
@@ -329,14 +327,14 @@ def test_a_round_of_refinement(rng):
     docs = Corpus(X, y)
     words, shares = np.zeros((20, 3)), np.zeros(3)
     fold_in.assign(
-        X.indptr, X.indices, X.data, np.ascontiguousarray(truth.mu), truth.alpha, SWEEPS,
+        X.indptr, X.indices, X.data, np.ascontiguousarray(truth.mu), truth.alpha, TEXT.sweeps,
         words, shares,
     )  # fmt: skip
-    mu = (words + BETA) / (words + BETA).sum(axis=0)
+    mu = (words + TEXT.word_prior) / (words + TEXT.word_prior).sum(axis=0)
     free = refine(docs, truth, 1)
     assert_allclose(free.mu, mu)
     assert_allclose(free.alpha, truth.alpha.sum() * shares / shares.sum())
-    held = refine(docs, truth, 1, n_held=2)
+    held = refine(docs, truth, 1, n_frozen=2)
     assert_array_equal(held.mu[:, :2], truth.mu[:, :2])
     assert_allclose(held.mu[:, 2], mu[:, 2])
     assert_allclose(held.alpha, free.alpha)
@@ -348,13 +346,15 @@ def test_moments_of_parts_are_those_of_the_whole(text):
     corpus = Corpus(*text)
     made = sketch(corpus, 16, np.random.default_rng(0))
     tenths = KeyCounts.of(corpus).cut(10)
-    parts = parted(corpus, made.basis.B, tenths)
+    parts = second_moments_by_fold(corpus, made.basis.B, tenths)
     assert_allclose(parts.weights.sum(), made.weight)
     assert_allclose(parts.sums.sum(axis=0), made.second[:-1, :-1], atol=1e-9 * made.weight)
     tenth = sketch(corpus, 16, np.random.default_rng(0))
-    tenth = moments_over(tenths[1].rows(corpus), tenth.basis)
+    tenth = sketch_over(tenths[1].rows(corpus), tenth.basis)
     assert_allclose(parts.moments[1], tenth.second[:-1, :-1] / tenth.weight, atol=1e-9)
-    few = parted(corpus.rows(0, 4), made.basis.B, KeyCounts.of(corpus.rows(0, 4)).cut(10))
+    few = second_moments_by_fold(
+        corpus.rows(0, 4), made.basis.B, KeyCounts.of(corpus.rows(0, 4)).cut(10)
+    )
     assert len(few.moments) == 4  # of ten parts, those that have a document
 
 
@@ -367,10 +367,10 @@ def test_documents_that_are_nearly_the_same_are_no_topic(text):
     X = csr_array(np.hstack([vstack([X[:1000], X[:3], X[1000:]]).toarray(), rare]))
     corpus = Corpus(X, np.insert(y, 1000, y[:3]))
     made = sketch(corpus, 32, np.random.default_rng(0))
-    parts = parted(corpus, made.basis.B, KeyCounts.of(corpus).cut(10)).moments
+    parts = second_moments_by_fold(corpus, made.basis.B, KeyCounts.of(corpus).cut(10)).moments
 
     def said(*with_parts):
-        model, _ = topics(made, 10, 0, np.random.default_rng(0), *with_parts)
+        model, _ = topics_of(made, 10, 0, np.random.default_rng(0), *with_parts)
         return model.mu[400:].sum(axis=0).max()
 
     assert said() > 0.5
@@ -414,14 +414,14 @@ def test_the_response_has_a_third_topic_if_the_documents_agree_on_it(text):
         return f(docs, KeyCounts.of(docs).cut(6))
 
     assert by_sixths(agreement, few) < by_sixths(agreement, many)
-    assert [by_sixths(n_of_response, docs) for docs in (few, many)] == [2, 3]
+    assert [by_sixths(n_response_topics, docs) for docs in (few, many)] == [2, 3]
     silent = Corpus(X, np.random.default_rng(0).permutation(y))
     without_a_sixth = Corpus(X[:4], y[:4])
     for docs in (silent, without_a_sixth, Corpus(X, np.ones_like(y))):
-        assert by_sixths(n_of_response, docs) == 2
+        assert by_sixths(n_response_topics, docs) == 2
     for docs, n in ((few, 2), (many, 3)):
-        learnt = learn_from(docs, Wishes(5), np.random.default_rng(0))
-        assert (len(learnt.held), learnt.model.n_topics) == (n, 5)
+        learnt = learn(docs, FitRequest(5), np.random.default_rng(0))
+        assert (len(learnt.frozen_topics), learnt.model.n_topics) == (n, 5)
 
 
 def test_regression_from_sums(rng):
@@ -442,11 +442,11 @@ def test_calibration_leaves_short_documents_out_and_finds_the_noise(rng):
     X, y, truth = make_slda(6000, n_words=80, n_topics=3, doc_length=100, noise=0.4, random_state=2)
     X = csr_array(np.vstack([X.toarray(), np.eye(1, 80, dtype=int)]))
     y = np.append(y, 1e6)
-    found = calibrate(Corpus(X, y), truth, Units(0.0, 1.0), ALL)
+    found = calibrate(Corpus(X, y), truth, ResponseScale(0.0, 1.0), ALL)
     assert_allclose(found.model.eta, truth.eta, atol=0.1)
     assert_allclose(found.model.sigma**2, 0.16, rtol=0.15)
-    assert_allclose(found.spread[1], 1, atol=0.4)
-    assert products(Corpus(X, y), truth, Units(0.0, 1.0), ALL).n == 6000
+    assert_allclose(found.predictive_variance[1], 1, atol=0.4)
+    assert products(Corpus(X, y), truth, ResponseScale(0.0, 1.0), ALL).n == 6000
 
 
 def test_bursts_count_less(rng):

@@ -6,11 +6,12 @@ from crowds import crowd
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.sparse import csr_array
 
-from topicprism import Corpus, SpectralSLDA, learn, sketch
+from topicprism import Corpus, SpectralSLDA, sketch
 from topicprism.corpus import Documents
 from topicprism.datasets import make_slda
 from topicprism.engines import OnDisk, Threaded
 from topicprism.engines.disk import read, write
+from topicprism.spectral import learn
 from topicprism.subsets import of_subset
 from topicprism.text import FastCountVectorizer
 

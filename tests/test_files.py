@@ -48,7 +48,7 @@ from topicprism.files.container import (
     unpack,
 )
 from topicprism.files.fitted import CLASSES, DERIVED, RULES
-from topicprism.selection import Trial
+from topicprism.learn import Trial
 from topicprism.sketching import Basis, Sketch
 from topicprism.text import FastCountVectorizer, GivenCounts
 

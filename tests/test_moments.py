@@ -8,7 +8,7 @@ from numpy.testing import assert_allclose
 from oracles import ordered_tuples
 from scipy.sparse import csr_array
 
-from topicprism import SpectralLDA, learn
+from topicprism import SpectralLDA
 from topicprism.corpus import Corpus
 from topicprism.datasets import make_slda
 from topicprism.engines import Threaded
@@ -24,13 +24,13 @@ from topicprism.moments import (
 from topicprism.sketching import (
     RARE,
     Basis,
-    moments_over,
+    find_basis,
     scales,
     sketch,
-    span,
+    sketch_over,
     trace_of_A,
-    widened,
 )
+from topicprism.spectral import learn
 
 
 @pytest.fixture
@@ -58,7 +58,7 @@ def average(B, counts, order):
 
 def test_the_sketch_averages_over_ordered_tuples_of_positions(rng, tiny):
     B = rng.standard_normal((5, 3))
-    s = moments_over(tiny, Basis(B, B, centre=1.5, scale=2.0))
+    s = sketch_over(tiny, Basis(B, B, centre=1.5, scale=2.0))
     first, second, third = np.zeros(4), np.zeros((4, 4)), np.zeros((4, 4, 4))
     for n, y, w in usable(tiny):
         t = (y - 1.5) / 2.0
@@ -126,7 +126,7 @@ def test_float32_directions_do_not_move_the_error(seed, monkeypatch):
 def test_the_basis_spans_mean_response_and_leading_directions(rng):
     counts = rng.poisson(rng.gamma(1, 1, size=(300, 1)) * rng.random((1, 12)) * 4, (300, 12)) + 1
     corpus = Corpus(csr_array(counts), rng.standard_normal(300))
-    basis = span(corpus, word_sums(corpus), 6, rng)
+    basis = find_basis(corpus, word_sums(corpus), 6, rng)
     sums = word_sums(corpus)
     p = sums.frequencies
     assert_allclose(basis.B.T @ basis.lift, np.eye(6), atol=1e-12)
@@ -149,7 +149,7 @@ def test_the_basis_holds_the_top_eigenvectors(seed):
     p = sums.frequencies
     E2 = (pair_products(corpus, np.eye(60)) - np.diag(sums.x2)) / sums.y.weight
     _, vectors = np.linalg.eigh(E2 / np.sqrt(np.outer(p, p)))
-    basis = span(corpus, sums, 12, np.random.default_rng(seed))
+    basis = find_basis(corpus, sums, 12, np.random.default_rng(seed))
     Q = basis.lift / np.sqrt(p)[:, None]
     assert_allclose(np.linalg.norm(Q.T @ vectors[:, -5:], axis=0), 1, atol=5e-3)
 
@@ -171,10 +171,10 @@ def test_a_wider_basis_holds_what_it_was_widened_by(rng):
     counts[:, 7] = 0
     corpus = Corpus(csr_array(counts), rng.normal(3, 2, 30))
     sums = word_sums(corpus)
-    basis = span(corpus, sums, 4, rng)
+    basis = find_basis(corpus, sums, 4, rng)
     assert_allclose(basis.root, scales(sums)[0])
     V = rng.normal(size=(corpus.n_words, 2)) * (basis.root > 0)[:, None]
-    wider = widened(basis, np.hstack([V, V[:, :1], basis.lift]))
+    wider = basis.extend(np.hstack([V, V[:, :1], basis.lift]))
     assert wider.width == basis.width + 2
     assert_allclose(wider.B.T @ wider.lift, np.eye(wider.width), atol=1e-12)
     assert_allclose(wider.lift @ (wider.B.T @ V), V, atol=1e-12)
@@ -183,7 +183,7 @@ def test_a_wider_basis_holds_what_it_was_widened_by(rng):
 
 def test_sketches_over_one_basis_add_up(rng, tiny):
     whole = sketch(tiny, 4, rng)
-    parts = [moments_over(tiny.rows(0, 4), whole.basis), moments_over(tiny.rows(4, 9), whole.basis)]
+    parts = [sketch_over(tiny.rows(0, 4), whole.basis), sketch_over(tiny.rows(4, 9), whole.basis)]
     both = parts[0] + parts[1]
     assert both.n == whole.n
     assert_allclose(both.first, whole.first, atol=1e-12)

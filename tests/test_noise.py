@@ -8,25 +8,36 @@ from numpy.testing import assert_allclose
 from oracles import unequal_model
 from scipy.sparse import csr_array
 
-from topicprism import Corpus, SpectralSLDA, automatic, noise
+from topicprism import Corpus, SpectralSLDA
 from topicprism.datasets import draw_corpus, draw_model
 from topicprism.engines import OnDisk, Threaded
+from topicprism.learn import model_road, noise
+from topicprism.learn.defaults import MODEL
+from topicprism.learn.noise import (
+    CrossProducts,
+    cross_products,
+    estimate,
+    noise_by_split_half,
+    proportions,
+)
 from topicprism.model import Model
-from topicprism.noise import Crossed, crossed, estimate, proportions, second_look
 from topicprism.spectral import decompose
 from topicprism.subsets import KeyCounts, Subset
 
 
 def all_of_them(docs, model):
     """All documents to be looked at with one model."""
-    return [(docs.total(KeyCounts.of).cut(noise.PARTS), model)]
+    return [(docs.total(KeyCounts.of).cut(MODEL.jackknife_folds), model)]
 
 
 def in_two(docs, share, one, other):
     """Some documents to be looked at with one model, the rest with another."""
     keys = KeyCounts.of(docs)
     first = keys.share(0, share)
-    return [(keys.cut(noise.PARTS, part), m) for part, m in ((first, one), (first.rest, other))]
+    return [
+        (keys.cut(MODEL.jackknife_folds, part), m)
+        for part, m in ((first, one), (first.rest, other))
+    ]
 
 
 def by_definition(model, seen, other):
@@ -96,7 +107,7 @@ def test_the_error_is_known(rng):
         truth = draw_model(80, 6, rng, alpha=0.3, noise=0.2)
         X, y, _ = draw_corpus(truth, 3000, 60, rng)
         docs = Corpus(X, y)
-        found.append(second_look(docs, all_of_them(docs, truth)))
+        found.append(noise_by_split_half(docs, all_of_them(docs, truth)))
     z = np.array([(e.value - 0.04) / e.std for e in found])
     assert np.abs(z).max() < 4.5  # Student's t with nine degrees of freedom
     assert 0.5 < np.sqrt(np.mean(z**2)) < 1.9
@@ -109,7 +120,7 @@ def test_the_same_by_every_engine(rng, tmp_path):
     docs = Corpus(X, y)
     unseen = in_two(docs, 0.5, truth, draw_model(80, 4, rng))
     engines = [docs, Threaded(docs, 1), Threaded(docs, 2), OnDisk.write(tmp_path / "docs", [docs])]
-    one, *others = [second_look(engine, unseen) for engine in engines]
+    one, *others = [noise_by_split_half(engine, unseen) for engine in engines]
     for other in others:
         assert_allclose([other.value, other.std], [one.value, one.std], rtol=1e-9)
 
@@ -118,10 +129,10 @@ def test_units_of_the_response_change_nothing_but_the_units(rng):
     truth = draw_model(80, 4, rng)
     X, y, _ = draw_corpus(truth, 600, 60, rng)
     docs = Corpus(X, y)
-    plain = second_look(docs, all_of_them(docs, truth))
+    plain = noise_by_split_half(docs, all_of_them(docs, truth))
     for a, b in ((1000.0, 0.0), (1.0, 1e4), (-3.0, 7.0)):
         other = replace(truth, eta=a * truth.eta + b, sigma=abs(a) * truth.sigma)
-        moved = second_look(Corpus(X, a * y + b), all_of_them(docs, other))
+        moved = noise_by_split_half(Corpus(X, a * y + b), all_of_them(docs, other))
         found = [moved.value / a**2, moved.std / a**2]
         assert_allclose(found, [plain.value, plain.std], rtol=1e-6)
 
@@ -130,10 +141,10 @@ def test_words_are_dealt_again_only_if_that_left_it_unsure(rng):
     truth = draw_model(80, 4, rng, noise=0.5)
     X, y, _ = draw_corpus(truth, 2000, 60, rng)
     for docs, deals in ((Corpus(X, y), 1), (Corpus(X[:60], y[:60]), 2)):
-        first, again = (crossed(docs, all_of_them(docs, truth), seed) for seed in (0, 1))
+        first, again = (cross_products(docs, all_of_them(docs, truth), seed) for seed in (0, 1))
         expected = estimate(first if deals == 1 else first + again)
-        assert estimate(first).unsure == (deals == 2)
-        assert second_look(docs, all_of_them(docs, truth)) == expected
+        assert estimate(first).is_uncertain == (deals == 2)
+        assert noise_by_split_half(docs, all_of_them(docs, truth)) == expected
 
 
 def test_short_documents_and_a_part_of_them(rng):
@@ -141,10 +152,10 @@ def test_short_documents_and_a_part_of_them(rng):
     X, y, _ = draw_corpus(truth, 600, 60, rng)
     short = csr_array(X.multiply(np.repeat([1, 0], [500, 100])[:, None]))
     all_known = all_of_them(Corpus(X[:500], y[:500]), truth)
-    found = crossed(Corpus(short, y), all_known, 0)
-    expected = crossed(Corpus(X[:500], y[:500]), all_known, 0)
+    found = cross_products(Corpus(short, y), all_known, 0)
+    expected = cross_products(Corpus(X[:500], y[:500]), all_known, 0)
     assert_allclose(found.products, expected.products)
-    some = crossed(Corpus(X, y), in_two(Corpus(X, y), 0.5, truth, truth)[:1], 0)
+    some = cross_products(Corpus(X, y), in_two(Corpus(X, y), 0.5, truth, truth)[:1], 0)
     assert some.weights.sum() < expected.weights.sum()
 
 
@@ -153,8 +164,8 @@ def test_a_shard_may_have_no_document_of_a_part(rng):
     X, y, _ = draw_corpus(truth, 1, 60, rng)
     others, _, _ = draw_corpus(truth, 300, 60, rng)
     keys = KeyCounts.of(Corpus(others, np.zeros(300)))
-    sums = crossed(
-        Corpus(X, y), [(keys.cut(noise.PARTS, fifth), truth) for fifth in keys.cut(5)], 0
+    sums = cross_products(
+        Corpus(X, y), [(keys.cut(MODEL.jackknife_folds, fifth), truth) for fifth in keys.cut(5)], 0
     )
     assert sorted((sums.weights > 0).sum(axis=1)) == [0, 0, 0, 0, 1]
 
@@ -164,10 +175,10 @@ def test_parts_count_by_their_weight(rng):
     truth = draw_model(80, 4, rng)
     X, y, _ = draw_corpus(truth, 3000, 60, rng)
     unseen = in_two(Corpus(X, y), 0.3, truth, draw_model(80, 4, rng))
-    sums = [crossed(Corpus(X, y), [one], 0) for one in unseen]
+    sums = [cross_products(Corpus(X, y), [one], 0) for one in unseen]
     w = np.array([s.weights.sum() for s in sums])
     each = [estimate(s) for s in sums]
-    both = estimate(crossed(Corpus(X, y), unseen, 0))
+    both = estimate(cross_products(Corpus(X, y), unseen, 0))
     assert_allclose(both.value, np.average([e.value for e in each], weights=w))
     assert_allclose(both.std, np.hypot(*(w * [e.std for e in each])) / w.sum())
 
@@ -179,8 +190,13 @@ def test_the_mean_has_no_bias_of_few_documents(rng):
         h, e = rng.normal(size=(2, n, k))
         y = h.sum(axis=1) + rng.normal(size=n)
         left, right = np.column_stack([h, y]), np.column_stack([h + 0.1 * e, y])
-        parts = [left[i :: noise.PARTS].T @ right[i :: noise.PARTS] for i in range(noise.PARTS)]
-        sums = Crossed(np.stack([parts]), np.full((1, noise.PARTS), n / noise.PARTS))
+        parts = [
+            left[i :: MODEL.jackknife_folds].T @ right[i :: MODEL.jackknife_folds]
+            for i in range(MODEL.jackknife_folds)
+        ]
+        sums = CrossProducts(
+            np.stack([parts]), np.full((1, MODEL.jackknife_folds), n / MODEL.jackknife_folds)
+        )
         plain = noise._left(sums.products.sum(axis=1), sums.weights.sum(axis=1))[0]
         found.append([plain, estimate(sums).value])
     plain, value = np.mean(found, axis=0)  # each with a standard error of 0.01
@@ -205,7 +221,7 @@ def test_little_noise_among_many_topics_is_found():
     found = []
     for seed in range(5):
         fitted = SpectralSLDA(random_state=0, n_jobs=2).fit(*hard(seed))
-        assert "against the other" in fitted.selection_.reasons["noise_variance"]
+        assert "halves of each document" in fitted.selection_.reasons["noise_variance"]
         assert fitted.selection_.noise_variance == pytest.approx(fitted.noise_variance_)
         found.append(fitted.noise_variance_ / 0.1**2)
     assert_allclose(np.mean(found), 1, atol=0.15)
@@ -218,9 +234,9 @@ def looked_at(monkeypatch, X, y, **asked):
 
     def count(docs, unseen):
         calls.append(unseen)
-        return second_look(docs, unseen)
+        return noise_by_split_half(docs, unseen)
 
-    monkeypatch.setattr(automatic, "second_look", count)
+    monkeypatch.setattr(model_road, "noise_by_split_half", count)
     SpectralSLDA(random_state=0, **asked).fit(X, y)
     return len(calls)
 
@@ -230,18 +246,18 @@ def test_topics_take_the_noise_of_responses_they_were_learnt_from(rng, monkeypat
     seen = []
 
     def look(docs, unseen):
-        seen.append(second_look(docs, unseen))
+        seen.append(noise_by_split_half(docs, unseen))
         return seen[-1]
 
-    monkeypatch.setattr(automatic, "second_look", look)
-    monkeypatch.setattr(noise, "UNSURE", 0.0)
+    monkeypatch.setattr(model_road, "noise_by_split_half", look)
+    monkeypatch.setattr(noise, "MODEL", replace(MODEL, noise_tolerance=0.0))
     own = []
     for _ in range(8):
         truth = draw_model(300, 5, rng, alpha=0.2, noise=0.5)
         X, y, _ = draw_corpus(truth, 1500, 60, rng)
         fitted = SpectralSLDA(5, alpha0=1.0, random_state=0).fit(X, y)
         docs = Corpus(X, y)
-        own.append(second_look(docs, all_of_them(docs, fitted.model_)))
+        own.append(noise_by_split_half(docs, all_of_them(docs, fitted.model_)))
     found = [[e.value / 0.25 for e in estimates] for estimates in (own, seen)]
     own, unseen = np.mean(found, axis=1)  # each with a standard error of 0.02
     assert own < 0.95
@@ -260,10 +276,10 @@ def test_few_documents_of_many_are_looked_at_with_models_of_all_others(rng, monk
         sizes.append(sketch.n)
         return decompose(sketch, *args, **kwargs)
 
-    monkeypatch.setattr(automatic, "LEARN_ON", 300)
-    monkeypatch.setattr(automatic, "decompose", watched)
-    monkeypatch.setattr(automatic, "second_look", look)
-    monkeypatch.setattr(noise, "UNSURE", 0.0)
+    monkeypatch.setattr(model_road, "MODEL", replace(MODEL, noise_documents=300))
+    monkeypatch.setattr(model_road, "decompose", watched)
+    monkeypatch.setattr(model_road, "noise_by_split_half", look)
+    monkeypatch.setattr(noise, "MODEL", replace(MODEL, noise_tolerance=0.0))
     truth = draw_model(80, 3, rng, noise=0.5)
     X, y, _ = draw_corpus(truth, 3000, 60, rng)
     SpectralSLDA(3, alpha0=1.0, random_state=0).fit(X, y)
@@ -271,7 +287,7 @@ def test_few_documents_of_many_are_looked_at_with_models_of_all_others(rng, monk
     assert_allclose(sizes[:6], [3000] + 5 * [2940], atol=3)
 
 
-def test_no_second_look_where_none_is_needed(rng, monkeypatch):
+def test_documents_are_not_split_where_moments_tell(rng, monkeypatch):
     truth = draw_model(80, 3, rng, noise=0.5)
     X, y, _ = draw_corpus(truth, 5000, 100, rng)
     assert looked_at(monkeypatch, X, y) == 0
@@ -279,7 +295,9 @@ def test_no_second_look_where_none_is_needed(rng, monkeypatch):
     X, y, _ = draw_corpus(truth, 3000, 60, rng)
     assert looked_at(monkeypatch, X, y, noise_variance=0.01) == 0
     assert looked_at(monkeypatch, X, y) == 1
-    monkeypatch.setattr(automatic, "LEARN_ON", 10)  # too few to tell more than all the moments
+    monkeypatch.setattr(
+        model_road, "MODEL", replace(MODEL, noise_documents=10)
+    )  # too few to tell more than all the moments
     assert looked_at(monkeypatch, X, y) == 0
 
 
@@ -290,11 +308,14 @@ def test_topics_that_are_alike_leave_it_to_the_moments(rng, monkeypatch):
     def unlucky(docs, unseen):
         model = unseen[0][1]
         alike = Model(model.alpha, model.mu[:, [0, 0, 2, 3, 4, 5]], model.eta, model.sigma)
-        return second_look(docs, all_of_them(docs, alike))
+        return noise_by_split_half(docs, all_of_them(docs, alike))
 
     found = []
-    for name, instead in (("second_look", unlucky), ("_with_noise", lambda found, text: found)):
+    for name, instead in (
+        ("noise_by_split_half", unlucky),
+        ("_with_noise", lambda found, context: found),
+    ):
         with monkeypatch.context() as m:
-            m.setattr(automatic, name, instead)
+            m.setattr(model_road, name, instead)
             found.append(SpectralSLDA(6, random_state=0).fit(X, y).noise_variance_)
     assert found[0] == found[1]

@@ -23,6 +23,7 @@ import topicprism
 from topicprism import GibbsSLDA, MedLDAClassifier, SpectralLDA, SpectralSLDA
 from topicprism.datasets import make_reviews
 from topicprism.effects import effects, percent, shares
+from topicprism.learn import Selection, Trial
 from topicprism.plots import (
     plot_effects,
     plot_selection,
@@ -30,7 +31,6 @@ from topicprism.plots import (
     plot_topics,
     to_pyldavis,
 )
-from topicprism.selection import Selection, Trial
 from topicprism.text import FastCountVectorizer
 from topicprism.words import top_words
 

@@ -7,10 +7,11 @@ documents of 250 words, 0.046 and 0.0097 at 2^15, 0.030 and 0.0097 with 500 word
 import numpy as np
 import pytest
 
-from topicprism import Corpus, Settings, learn
+from topicprism import Corpus, Settings
 from topicprism.datasets import make_slda
 from topicprism.engines import Threaded
 from topicprism.evaluation import recovery_errors
+from topicprism.spectral import learn
 
 
 @pytest.fixture(scope="module")

@@ -29,7 +29,7 @@ from topicprism.samplers import (
     sweep,
     to_model,
 )
-from topicprism.samplers.chain import settled
+from topicprism.samplers.chain import has_converged
 from topicprism.samplers.gibbs import _padded, draw_eta, slice_draw
 from topicprism.samplers.medlda import draw_lambda
 from topicprism.samplers.state import RATE, SHAPE, mean_assignment
@@ -438,7 +438,7 @@ def test_a_chain_can_go_on_from_any_state(rng):
 
 def test_what_is_trusted_stays_while_documents_change(rng):
     _, X, y, _ = small_corpus(rng, D=40)
-    plan, data = Plan(trusted=2), observe(X, y[:, None], "mixture")
+    plan, data = Plan(n_fixed_eta_sweeps=2), observe(X, y[:, None], "mixture")
     start = init(data, flat(30, np.full(4, 0.1)), plan, seed=3)
     _, second, third = (s for s, _ in chain(data, start, plan, Schedule(0, 3)))
     assert_array_equal(second.eta, start.eta)
@@ -454,9 +454,9 @@ def test_the_papers_rule_stops_the_burn_in(rng):
     start = init(data, flat(30, np.full(4, 0.1)), plan, seed=3)
     ran = list(chain(data, start, plan, Schedule(300, 5, tolerance=0.5)))
     assert [keeping for _, keeping in ran] == [False] * 11 + [True] * 5
-    assert settled(np.linspace(-8, -7.99, 11), 1e-3)
-    assert not settled(np.linspace(-8, -7, 11), 1e-3)
-    assert not settled([-8.0] * 10, 1e-3)  # ten changes need eleven sweeps
+    assert has_converged(np.linspace(-8, -7.99, 11), 1e-3)
+    assert not has_converged(np.linspace(-8, -7, 11), 1e-3)
+    assert not has_converged([-8.0] * 10, 1e-3)  # ten changes need eleven sweeps
 
 
 def test_the_model_is_the_mean_of_kept_states(rng):

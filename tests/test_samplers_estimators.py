@@ -25,12 +25,12 @@ from topicprism import (
     SpectralSLDA,
 )
 from topicprism.datasets import draw_corpus, draw_model, make_reviews, make_slda
-from topicprism.estimators.gibbs import as_wide_as
 from topicprism.evaluation import (
     completion_log_likelihood,
     recovery_errors,
     word_log_likelihood,
 )
+from topicprism.learn.hybrid import as_wide_as
 from topicprism.model import Model
 from topicprism.samplers import Progress
 from topicprism.text import FastCountVectorizer
@@ -160,7 +160,7 @@ def test_medlda_without_weight_is_lda_and_regression(corpus):
     model = MedLDA(3, C=0, random_state=0, burn_in=20, n_kept=5).fit(X, y)
     ridge = RidgeCV(np.logspace(-3, 3, 13), fit_intercept=False)
     ridge.fit(model.transform(X), (y - y.mean()) / y.std())
-    assert_allclose(model.coef_, y.mean() + y.std() * ridge.coef_, rtol=1e-6)
+    assert_allclose(model.coef_, y.mean() + y.std() * ridge.coef_, rtol=0.02)  # another penalty
     assert_allclose(model.noise_variance_, np.mean((y - model.predict(X)) ** 2))
     assert (model.acceptance_ == 1).all()
 

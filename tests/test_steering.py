@@ -12,19 +12,20 @@ from scipy.spatial.distance import cdist
 from topicprism import Corpus, FewerTopicsWarning, HybridSLDA, SpectralSLDA
 from topicprism.backends.steering import pulls as kernel
 from topicprism.backends.steering import settle
-from topicprism.calibration import Units, products, regress
 from topicprism.datasets import make_slda
 from topicprism.engines import Threaded
-from topicprism.estimators.gibbs import LIGHT
 from topicprism.evaluation import completion_log_likelihood, pr2
 from topicprism.inference import infer
+from topicprism.learn.defaults import STEERING
+from topicprism.learn.hybrid import STANDARD, Hybrid, HybridRequest
+from topicprism.learn.ridge import products, regress
+from topicprism.learn.steering import Gradients, gradients, map_products, prior_shift
 from topicprism.samplers import Gaussian, Plan, Schedule, chain, flat, init, observe
 from topicprism.samplers._kernels import LEAST
 from topicprism.samplers._kernels import topics as draw_topics
-from topicprism.steering import FADE, SURE, Pulls, leaned, pulls, settled
 from topicprism.subsets import ALL
 
-AS_IT_IS = Units(0.0, 1.0)
+AS_IT_IS = STANDARD
 
 
 def proportions(counts, mu, alpha, n_sweeps=3000):
@@ -50,7 +51,7 @@ def test_proportions_settle_at_the_maximum(documents):
 
 
 def test_pulls_are_slopes_of_the_error(documents):
-    """Against differences of half the squared error along each log mu[w, i], all settled anew."""
+    """Against differences of half the squared error along each log mu[w, i]."""
     model, counts, y = documents
     mu, alpha, eta = np.ascontiguousarray(model.mu), model.alpha, model.eta
 
@@ -74,32 +75,32 @@ def test_a_word_that_no_topic_says_pulls_nothing(documents):
     model, counts, y = documents
     mu = model.mu.copy()
     mu[2] = 0
-    found = pulls(Corpus(csr_array(counts), y), replace(model, mu=mu), model.eta)
-    assert np.all(found.pull[2] == 0)
-    assert np.isfinite(found.pull).all()
+    found = gradients(Corpus(csr_array(counts), y), replace(model, mu=mu), model.eta)
+    assert np.all(found.gradient[2] == 0)
+    assert np.isfinite(found.gradient).all()
 
 
 def test_what_may_be_chance_is_not_asked_for():
     error = np.array([[1.0, 1], [1, 1], [1e-3, 1e-3]])
     pull = np.array([[1.0, -1], [0, 0], [0.1, -0.1]])
-    asked = Pulls(pull, error**2, 10, 5.0).sure()
+    asked = Gradients(pull, error**2, 10, 5.0).significant()
     assert_array_equal(asked[:2], 0)
-    assert_allclose(asked[2], np.array([1, -1]) * (0.1 - SURE * 1e-3) / 0.5)
+    assert_allclose(asked[2], np.array([1, -1]) * (0.1 - STEERING.standard_errors * 1e-3) / 0.5)
 
 
 def test_what_was_asked_for_fades(documents):
     model, counts, y = documents
     docs = Corpus(csr_array(50 * counts), y)
-    once = leaned(docs, model, None)
-    assert_allclose(leaned(docs, model, np.ones_like(once)), once + FADE)
+    once = prior_shift(docs, model, None)
+    assert_allclose(prior_shift(docs, model, np.ones_like(once)), once + STEERING.decay)
 
 
 def test_sums_do_not_depend_on_threads_and_leave_short_documents_out():
     X, y, truth = make_slda(12_000, n_words=30, n_topics=3, doc_length=(1, 20), random_state=0)
-    one, two = (Threaded(Corpus(X, y), n).total(pulls, truth, truth.eta) for n in (1, 2))
-    assert_array_equal(one.pull, two.pull)
+    one, two = (Threaded(Corpus(X, y), n).total(gradients, truth, truth.eta) for n in (1, 2))
+    assert_array_equal(one.gradient, two.gradient)
     assert one.n == Corpus(X, y).long().y.size < 12_000
-    assert Corpus(X, y).total(settled, truth).n == one.n
+    assert Corpus(X, y).total(map_products, truth).n == one.n
 
 
 def steered_by(docs, n_sweeps, strength=1):
@@ -107,9 +108,11 @@ def steered_by(docs, n_sweeps, strength=1):
     model = flat(docs.counts.shape[1], np.ones(3))
 
     def steer(state):
-        return strength * leaned(docs, replace(model, alpha=state.alpha, mu=state.mu), state.lean)
+        return strength * prior_shift(
+            docs, replace(model, alpha=state.alpha, mu=state.mu), state.prior_shift
+        )
 
-    plan = Plan(family=Gaussian(1e-6), beta=0.3, steer=steer)
+    plan = Plan(family=Gaussian(1e-6), beta=0.3, prior_shift=steer)
     data = observe(docs.counts, docs.y[:, None], plan.response)
     states = chain(data, init(data, model, plan, 0), plan, Schedule(n_sweeps, n_sweeps))
     kept = [state for state, keeping in states if keeping]
@@ -127,7 +130,7 @@ def test_topics_lean_to_what_predicts_new_documents(rng):
         model, last = steered_by(docs, 60, strength)
         eta = regress(docs.total(products, model, AS_IT_IS, ALL)).eta
         fits.append(pr2(mood[new], infer(model, X[new]) @ eta))
-        assert np.any(last.lean) == bool(strength)
+        assert np.any(last.prior_shift) == bool(strength)
     assert fits[1] > fits[0] + 0.1
 
 
@@ -160,26 +163,30 @@ def test_few_documents_stay_close_to_the_spectral_answer(text):
     joint = SpectralSLDA(5, random_state=0).fit(X[:1500], y[:1500])
     hybrid = HybridSLDA(5, random_state=0, burn_in=5, n_kept=5).fit(X[:1500], y[:1500])
     free = HybridSLDA(5, refit=False, random_state=0, burn_in=5, n_kept=5).fit(X[:1500], y[:1500])
-    learnt = hybrid._spectral
+    learnt = hybrid._hybrid.spectral
     assert_allclose(learnt.model.mu, joint.model_.mu)  # with the same seed the same start
     shares = (joint.model_.alpha / joint.model_.alpha.sum(), hybrid.alpha_ / hybrid.alpha_.sum())
     assert_allclose(*map(np.sort, shares))
     apart, further = (
         cdist(joint.components_, m.components_, "cityblock").min(axis=1) for m in (hybrid, free)
     )
-    assert len(learnt.held) == 3
-    others = np.delete(apart, learnt.held)
-    assert apart[list(learnt.held)].max() < 0.003 < others.min()
-    assert (others < 0.7 * np.delete(further, learnt.held)).all()
+    assert len(learnt.frozen_topics) == 3
+    others = np.delete(apart, learnt.frozen_topics)
+    assert apart[list(learnt.frozen_topics)].max() < 0.003 < others.min()
+    assert (others < 0.7 * np.delete(further, learnt.frozen_topics)).all()
 
 
 @pytest.mark.parametrize(("enough", "n_held"), [(2.0, 3), (0.5, 0)])
 def test_with_few_words_topics_stay_close_as_well(text, monkeypatch, enough, n_held):
     """``enough`` times the words of these documents would be enough."""
     X, y = text
-    monkeypatch.setattr("topicprism.estimators.gibbs.FEW_WORDS", enough * X[:2500].sum())
+    few = replace(STEERING, few_words=enough * X[:2500].sum())
+    monkeypatch.setattr("topicprism.learn.hybrid.STEERING", few)
     hybrid = HybridSLDA(5, random_state=0, burn_in=2, n_kept=2).fit(X[:2500], y[:2500])
-    close = cdist(hybrid._spectral.model.mu.T, hybrid.components_, "cityblock").min(axis=1) < 0.003
+    close = (
+        cdist(hybrid._hybrid.spectral.model.mu.T, hybrid.components_, "cityblock").min(axis=1)
+        < 0.003
+    )
     assert close.sum() == n_held
 
 
@@ -196,8 +203,8 @@ def test_the_hybrid_chooses_the_number_of_topics():
 @pytest.mark.parametrize(
     ("n", "params", "said"),
     [
-        (1500, {}, "of 3, 10 the least that explains"),
-        (1500, {"refit": False}, "the mean of the draws"),
+        (1500, {}, "the smallest of 3 and 10 within 0.01 R2"),
+        (1500, {"refit": False}, "the mean of the kept draws"),
         (2500, {}, "topics are steered with"),
         (2500, {"alpha0": 2.0}, "as asked"),
     ],
@@ -210,7 +217,7 @@ def test_the_hybrid_says_how_it_chose(text, n, params, said):
     assert said in chosen.reasons["alpha0"]
     assert_allclose(chosen.alpha0, hybrid.alpha_.sum())
     assert chosen.noise_variance == hybrid.noise_variance_
-    drawn = chosen.reasons["noise_variance"] == "the mean of the draws that were kept"
+    drawn = chosen.reasons["noise_variance"] == "the mean of the kept draws"
     assert drawn == (not hybrid.refit)
 
 
@@ -233,24 +240,26 @@ def test_the_hybrid_warns_of_topics_that_are_not_there():
         hybrid.set_params(n_topics=37).fit(X, y)
 
 
-def test_responses_are_foretold_from_other_documents(text):
-    """Hints on responses of chance are chance, too."""
+def test_cross_fitted_predictions_of_chance_are_chance(text):
+    """Three standard errors of a correlation: other documents tell nothing of such a response."""
     X, _ = text
     y = np.random.default_rng(0).standard_normal(2500)
-    hybrid = HybridSLDA(3, random_state=0, burn_in=1, n_kept=1)
-    task = hybrid._task(X[:2500], y, Plan())
-    hybrid._spectral = hybrid._learnt(task, 3, np.random.default_rng(0))
-    assert np.corrcoef(hybrid._foretold(task), y)[0, 1] < 0.06  # three standard errors
+    docs = Threaded(Corpus(X[:2500], y), 1)
+    found = Hybrid.of(Threaded(Corpus(X, text[1]), 1), 3, np.random.default_rng(0))
+    asked = HybridRequest(None, None, None, None, refit=True)
+    predicted = found.ready(docs, asked, np.random.default_rng(0)).cross_fitted
+    assert predicted.std() > 0
+    assert np.corrcoef(predicted, y)[0, 1] < 0.06
 
 
 def test_a_steered_chain_goes_on_where_it_stood(text):
     X, y = text[0][:2500], text[1][:2500]
     whole = HybridSLDA(5, random_state=0, burn_in=12, n_kept=8).fit(X, y)
     parts = HybridSLDA(5, random_state=0, burn_in=12, n_kept=1).fit(X, y)
-    assert parts.state_.lean.any()
+    assert parts.state_.prior_shift.any()
     parts.set_params(warm_start=True, burn_in=0, n_kept=7).fit(X, y)
     assert_array_equal(parts.state_.mu, whole.state_.mu)
-    assert parts.set_params(refit=False).fit(X, y).state_.lean is None
+    assert parts.set_params(refit=False).fit(X, y).state_.prior_shift is None
 
 
 @pytest.mark.parametrize("n", [1500, 2500])
@@ -264,7 +273,10 @@ def test_the_response_weighs_little_where_it_steers(text):
     X, y = text
     hybrid = HybridSLDA(5, random_state=0, burn_in=1, n_kept=1)
     hybrid.fit(X[:2500], y[:2500])
-    task = hybrid._task(X[:2500], y[:2500], Plan())
-    assert hybrid._planned(task).family.weight == LIGHT
-    assert hybrid.set_params(refit=False)._planned(task).family.weight == 1
-    assert hybrid.set_params(response_weight=3)._planned(task).family.weight == 3
+    weights = []
+    for params in ({}, {"refit": False}, {"response_weight": 3}):
+        hybrid.set_params(**params)
+        task = hybrid._task(X[:2500], y[:2500], Plan())
+        plan = hybrid._hybrid.plan(hybrid._docs(task), task.plan, hybrid._request)
+        weights.append(plan.family.weight)
+    assert weights == [STEERING.response_weight, 1, 3]

@@ -12,12 +12,8 @@ one dataclass in, one dataclass out::
     tensor      orthogonal tensor eigenpairs              Eigenpairs
     recovery    back to words: alpha, mu, eta, sigma
     spectral    the whole walk on one page                Solution, Model
-    selection   k and alpha0 from a sketch                Selection
-    parts       some of the documents, spread over all    Part
-    robust      topics of text that is not the model's
-    refinement  topics made truer to their words
-    calibration what inferred proportions say of y        Calibrated
-    automatic   which road to take, and on it             Learnt
+    subsets     folds and samples of documents            Subset
+    learn       k, alpha0, and text that is not the model's   FitResult
     inference   topic proportions of new documents        h, y_hat
     evaluation  how good is it
     theory      how hard was it                           Diagnostics
@@ -56,7 +52,7 @@ if TYPE_CHECKING:
     from topicprism.model import Model, TooManyTopics
     from topicprism.settings import Settings
     from topicprism.sketching import Basis, Sketch, sketch
-    from topicprism.spectral import Solution, decompose, learn
+    from topicprism.spectral import Solution, decompose
     from topicprism.texts import MissingValuesWarning, TopicPipeline, UnspacedWarning, fit
 else:
     _HOMES = {  # the same, for those who run it
@@ -70,7 +66,7 @@ else:
         "model": ["Model", "TooManyTopics"],
         "settings": ["Settings"],
         "sketching": ["Basis", "Sketch", "sketch"],
-        "spectral": ["Solution", "decompose", "learn"],
+        "spectral": ["Solution", "decompose"],
         "texts": ["MissingValuesWarning", "TopicPipeline", "UnspacedWarning", "fit"],
     }
 
@@ -119,7 +115,6 @@ __all__ = [
     "decompose",
     "fit",
     "infer",
-    "learn",
     "load",
     "save",
     "sketch",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Any
 
-from topicprism._typing import Ints, Topic, WordTopic
+from topicprism._typing import Doc, Ints, Topic, WordTopic
 
 
 class TooManyTopics(ValueError):
@@ -25,6 +25,17 @@ class TooManyTopics(ValueError):
 
     def __reduce__(self) -> tuple[Any, ...]:  # so that it travels between processes
         return type(self), (self.n_topics, self.moment, self.found, self.largest)
+
+
+@dataclass(frozen=True)
+class ResponseScale:
+    """Responses as (y - centre) / scale; a negative scale turns them round."""
+
+    centre: float
+    scale: float
+
+    def standardised(self, y: Doc) -> Doc:
+        return (y - self.centre) / self.scale
 
 
 @dataclass(frozen=True)

@@ -80,7 +80,7 @@ def noise_variance_std(sketch: Sketch, n_topics: int) -> float:
 
 def _leading(sketch: Sketch, n_topics: int) -> tuple[Array, Array]:
     """The k largest eigenvalues of E[x x] that are above noise, and their directions."""
-    values, vectors = np.linalg.eigh(sketch.second[:-1, :-1] / sketch.weight)
+    values, vectors = sketch.eigenpairs
     seen = np.flatnonzero(values > max(1e-12 * values[-1], sketch.noise_edge))[-n_topics:]
     return values[seen], vectors[:, seen]
 

@@ -29,10 +29,11 @@ in a sketch: one sketch serves them all.  Sketches over one basis add up.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
-from scipy.linalg import qr
+from scipy.linalg import block_diag, qr
 
 from topicprism._typing import Array, Coord, Cube, Square, Word, WordCoord
 from topicprism.corpus import MIN_WORDS, Documents
@@ -45,12 +46,13 @@ from topicprism.moments import (
     word_sums,
 )
 from topicprism.subsets import Subset, map_subsets
+from topicprism.tensor import in_space
 from topicprism.whitening import fixed_signs
 
 MAX_PASSES = 12  # block power iterations
 MAX_BLOCKS = 4  # kept at once
 SEARCH = np.float32  # type of the directions on their way; sums and moments are float64
-CLEAR = 1.15  # times the edge of noise: an eigenvalue above it is no accident
+SIGNIFICANT = 1.15  # times the edge of noise: an eigenvalue above it is no chance
 RARE = 20  # occurrences of a word that count for half of its scale
 ENOUGH = 0.01  # stop them when the next is expected to gain less than this, in log sum of squares
 
@@ -76,6 +78,14 @@ class Basis:
         root: Word = np.sqrt(np.divide(lifted, size, out=np.zeros_like(size), where=size > 0))
         return root
 
+    def extend(self, V: WordCoord) -> Basis:
+        """Coordinates that hold these sums over words, too."""
+        root = self.root[:, None]
+        inverse = np.divide(1, root, out=np.zeros_like(root), where=root > 0)
+        new = _new_directions(inverse * V, inverse * self.lift)
+        B, lift = np.hstack([self.B, inverse * new]), np.hstack([self.lift, root * new])
+        return Basis(B, lift, self.centre, self.scale)
+
     def same_as(self, other: Basis) -> bool:
         return self is other or (
             (self.centre, self.scale) == (other.centre, other.scale)
@@ -96,10 +106,33 @@ class Sketch:
     c1: float = 0.0  # sum of w^2 / m: how noisy E[y x] is
     c2: float = 0.0  # sum of w^2 / (m (m-1)): how noisy E[x x] is
 
+    @cached_property
+    def eigenpairs(self) -> tuple[Array, Array]:
+        """Eigenvalues of E[x x] in the coordinates of the sketch, the least first, and vectors."""
+        values, vectors = np.linalg.eigh(self.second[:-1, :-1] / self.weight)
+        return values, vectors
+
     @property
     def spectrum(self) -> Array:
-        """Eigenvalues of E[x x] in the coordinates of the sketch, the largest first."""
+        """These eigenvalues, the largest first."""
         return np.asarray(np.linalg.eigvalsh(self.second[:-1, :-1] / self.weight)[::-1], float)
+
+    def project(self, R: Array) -> Sketch:
+        """The sketch in fewer coordinates: R's columns, orthonormal, in those it has."""
+        b, S = self.basis, block_diag(R, np.ones((1, 1)))
+        return replace(
+            self,
+            basis=Basis(b.B @ R, b.lift @ R, b.centre, b.scale),
+            first=self.first @ S,
+            second=S.T @ self.second @ S,
+            third=in_space(self.third, S),
+        )
+
+    def leading(self, width: int) -> Sketch:
+        """In at most ``width`` coordinates: E[x], E[y x] and the leading directions of words."""
+        response = (self.second / self.weight)[-1, :-1]
+        R = orthonormal(self.first[:-1], response, *self.eigenpairs[1].T[::-1])
+        return self.project(R[:, :width])
 
     @property
     def n_seen(self) -> float:
@@ -143,10 +176,10 @@ class Sketch:
 def sketch(docs: Documents, rank: int, rng: np.random.Generator) -> Sketch:
     """The sketch of documents in ``rank`` word coordinates: for that many topics or fewer."""
     check_rank(rank, docs.n_words)
-    return moments_over(docs, span(docs, docs.total(word_sums), rank, rng))
+    return sketch_over(docs, find_basis(docs, docs.total(word_sums), rank, rng))
 
 
-def moments_over(docs: Documents, basis: Basis) -> Sketch:
+def sketch_over(docs: Documents, basis: Basis) -> Sketch:
     """The sketch of documents over a basis that may come from others."""
     return _without_repeats(docs.total(sketch_sums, basis.B, basis.centre, basis.scale), basis)
 
@@ -177,7 +210,7 @@ def check_sums(sums: WordSums) -> None:
         )
 
 
-def span(docs: Documents, sums: WordSums, rank: int, rng: np.random.Generator) -> Basis:
+def find_basis(docs: Documents, sums: WordSums, rank: int, rng: np.random.Generator) -> Basis:
     """Coordinates that hold D^-1 p, r = D^-1 E[y x1], A r and the leading directions of A."""
     check_sums(sums)
     rank = min(rank, docs.n_words)
@@ -198,15 +231,6 @@ def span(docs: Documents, sums: WordSums, rank: int, rng: np.random.Generator) -
     front = np.column_stack([front, _new_directions(next_to_it, front)])
     Q = np.ascontiguousarray(np.hstack([front, _new_directions(leading, front)])[:, :rank])
     return Basis(inverse[:, None] * Q, root[:, None] * Q, sums.y.mean, sums.y.sd or 1.0)
-
-
-def widened(basis: Basis, V: WordCoord) -> Basis:
-    """Coordinates that hold these sums over words, too."""
-    root = basis.root[:, None]
-    inverse = np.divide(1, root, out=np.zeros_like(root), where=root > 0)
-    new = _new_directions(inverse * V, inverse * basis.lift)
-    B, lift = np.hstack([basis.B, inverse * new]), np.hstack([basis.lift, root * new])
-    return Basis(B, lift, basis.centre, basis.scale)
 
 
 def scales(sums: WordSums) -> tuple[Word, Word]:
@@ -261,8 +285,20 @@ def _leading(
     return found, image_of_own
 
 
+def orthonormal(*columns: Array) -> Array:
+    """Orthonormal columns that span the first, the first two, ... of these, without repeats."""
+    known = np.empty((len(columns[0]), 0))
+    for column in columns:
+        size = np.linalg.norm(column)
+        rest = column - known @ (known.T @ column)
+        rest -= known @ (known.T @ rest)
+        if np.linalg.norm(rest) > 1e-9 * size:
+            known = np.column_stack([known, rest / np.linalg.norm(rest)])
+    return known
+
+
 def _new_directions(S: Array, known: Array) -> Array:
-    """Orthonormal columns for what S adds to the span of the orthonormal ``known``."""
+    """Orthonormal columns for what S adds to the span of ``known``, the largest first."""
     size = np.linalg.norm(S, axis=0).max(initial=0)
     S = S - known @ (known.T @ S)
     Q, T, _ = qr(S, mode="economic", pivoting=True)

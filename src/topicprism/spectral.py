@@ -20,7 +20,7 @@ from functools import partial
 
 import numpy as np
 
-from topicprism._typing import Array, Cube, Topic
+from topicprism._typing import Array, Topic
 from topicprism.backends import one_blas_thread
 from topicprism.backends.cpu import LANES
 from topicprism.centred import Centred, centre, response_slice, scaled, words_only
@@ -29,8 +29,8 @@ from topicprism.model import Model, TooManyTopics
 from topicprism.moments import word_sums
 from topicprism.recovery import alphas, directions, noise_variance, power_update, to_simplex
 from topicprism.settings import Settings, check_problem
-from topicprism.sketching import Sketch, moments_over, span
-from topicprism.tensor import Eigenpairs, power_method
+from topicprism.sketching import Sketch, find_basis, sketch_over
+from topicprism.tensor import Eigenpairs, in_space, power_method
 from topicprism.whitening import Whitening, whiten
 
 log = logging.getLogger("topicprism")
@@ -61,8 +61,8 @@ def learn(
     check_problem(n_topics, alpha0, docs.n_words)
     with one_blas_thread:  # what is not in the passes is small
         sums = docs.total(word_sums)  # pass one
-        basis = span(docs, sums, width_for(n_topics), rng)
-        sketch = moments_over(docs, basis)  # pass two
+        basis = find_basis(docs, sums, width_for(n_topics), rng)
+        sketch = sketch_over(docs, basis)  # pass two
     log.debug("%d documents, %d coordinates", sketch.n, basis.width)
     try:
         found = decompose(sketch, n_topics, alpha0, settings, rng=rng)
@@ -168,13 +168,6 @@ def balance(m: Centred) -> float:
 def width_for(n_topics: int) -> int:
     """Coordinates for a sketch of k topics: some to spare, and no vector lane idle."""
     return -(-(n_topics + SPARE) // LANES) * LANES
-
-
-def in_space(T: Cube, W: Array) -> Cube:
-    """T(W, W, W)."""
-    r, k = W.shape
-    cube: Cube = (W.T @ T.reshape(r, r * r)).reshape(k, r, r)
-    return W.T @ cube @ W
 
 
 def _with_one_that_works(refused: TooManyTopics, fit: Callable[[int], object]) -> TooManyTopics:

@@ -100,3 +100,10 @@ def _unit(V: Array) -> Array:
     length = np.linalg.norm(V, axis=0)
     unit: Array = V / np.where(length > 0, length, 1)
     return unit
+
+
+def in_space(T: Cube, W: Array) -> Cube:
+    """T(W, W, W)."""
+    r, k = W.shape
+    cube: Cube = (W.T @ T.reshape(r, r * r)).reshape(k, r, r)
+    return W.T @ cube @ W

@@ -23,15 +23,16 @@ OURS, BASELINE, MEAN = "topicprism", "TF-IDF + ridge", "the mean"
 
 
 PURPOSES = {  # of a pass, by what is added up in it
+    "of": "counting words",
     "word_sums": "counting words",
     "pair_products": "looking for directions",
     "sketch_sums": "taking moments",
-    "crossed": "asking how much is noise",
-    "parted": "telling directions from accidents",
+    "cross_products": "asking how much is noise",
+    "second_moments_by_fold": "telling directions from accidents",
     "of_subsets": "asking what documents agree on",
-    "said": "hearing which topic says what",
+    "expected_counts": "hearing which topic says what",
     "products": "explaining the numbers",
-    "spreads": "asking how sure that is",
+    "residual_sums": "asking how sure that is",
 }
 
 

@@ -17,7 +17,7 @@ from topicprism.cli.learning import Watched
 from topicprism.cli.reading import Reading, Seen
 from topicprism.cli.session import SKETCH, Session, load_sketch, output_path
 from topicprism.files import TextSketch, save
-from topicprism.sketching import Sketch, moments_over  # fmt: skip
+from topicprism.sketching import Sketch, sketch_over  # fmt: skip
 from topicprism.sketching import sketch as sketched
 from topicprism.tables import TableError
 
@@ -41,7 +41,7 @@ def sketch(session: Session) -> None:
         rank = min(args.coordinates, docs.n_words)
         found = sketched(docs, rank, np.random.default_rng(args.seed))
     else:
-        found = moments_over(docs, basis.basis)
+        found = sketch_over(docs, basis.basis)
     info = _info(seen, columns)
     whole = TextSketch(**{f.name: getattr(found, f.name) for f in fields(Sketch)}, counts=counts,
                        info=info)  # fmt: skip

@@ -9,20 +9,18 @@ from typing import Any, Self, TypeVar, cast
 
 import numpy as np
 from joblib import effective_n_jobs
-from sklearn.linear_model import RidgeCV
 from sklearn.utils.validation import check_is_fitted
 
 from topicprism._typing import Array, Counts, Doc, DocTopic
 from topicprism.backends import one_blas_thread
-from topicprism.calibration import Calibrated
 from topicprism.estimators.base import Regression, Topics, generator, varied
 from topicprism.inference import infer, posterior
-from topicprism.model import Model
+from topicprism.learn.ridge import Calibrated, Products, regress
+from topicprism.model import Model, ResponseScale
 from topicprism.samplers import Plan, Progress, Schedule, State, chain, flat, init, keep, observe
 from topicprism.samplers.state import (
     Family,
     Kept,
-    Units,
     mean_assignment,
     standardise,
     to_model,
@@ -39,7 +37,6 @@ CallbackSupport: Any = progress.CallbackSupportMixin if progress else type("Noth
 
 Callback = Callable[[Progress], object]
 AUTO = "auto"
-PENALTIES = np.logspace(-3, 3, 13)  # of the ridge regression, tried by leaving one out
 
 
 def with_callbacks(fit: F) -> F:
@@ -79,7 +76,7 @@ class Task:
     counts: Counts
     Y: Array
     plan: Plan
-    units: Units = Units(0.0, 1.0)  # noqa: RUF009 - frozen
+    scale: ResponseScale = ResponseScale(0.0, 1.0)  # noqa: RUF009 - frozen
 
 
 class SampledTopics(CallbackSupport, Topics):
@@ -211,22 +208,25 @@ class SampledTopics(CallbackSupport, Topics):
     def _results(self, record: Record, task: Task) -> dict[str, Any]:
         """Fitted attributes; topics in the order of their effect on the first response."""
         assert record.last is not None
-        units, kept = task.units, record.kept or keep(record.last)
+        scale, kept = task.scale, record.kept or keep(record.last)
         features = task.plan.response
         if self._refits():
-            eta, noise = regress(to_model(kept), task, effective_n_jobs(self.n_jobs))
+            eta, noise = refitted(to_model(kept), task, effective_n_jobs(self.n_jobs))
             kept, features = replace(kept, eta=kept.n * eta, noise=kept.n * noise), "mixture"
-        model, eta = to_model(kept, units), units.centre + units.scale * kept.eta / kept.n
+        model, eta = to_model(kept, scale), scale.centre + scale.scale * kept.eta / kept.n
         calibrated = self._calibrated(model, task)
         if calibrated is not None:
             model, eta, features = calibrated.model, calibrated.model.eta[:, None], "mixture"
         order = np.lexsort((-model.alpha, model.eta))
         model, eta = model.reordered(order), eta[order]
-        draws = units.centre + units.scale * np.array(record.eta or [record.last.eta])[:, order]
+        draws = scale.centre + scale.scale * np.array(record.eta or [record.last.eta])[:, order]
         one = eta.shape[1] == 1
         more = {}
         if calibrated is not None:
-            more = {"coef_std_": calibrated.coef_std[order], "spread_": calibrated.spread}
+            more = {
+                "coef_std_": calibrated.coef_std[order],
+                "spread_": calibrated.predictive_variance,
+            }
         return more | {
             "model_": model,
             "components_": model.mu.T,
@@ -234,7 +234,7 @@ class SampledTopics(CallbackSupport, Topics):
             "coef_": eta[:, 0] if one else eta.T,
             "coef_draws_": draws[:, :, 0] if one else np.moveaxis(draws, 2, 1),
             "noise_variance_": model.sigma**2,
-            "noise_variance_draws_": units.scale**2 * np.array(record.noise or [record.last.noise]),
+            "noise_variance_draws_": scale.scale**2 * np.array(record.noise or [record.last.noise]),
             "features_": features,
         }
 
@@ -273,18 +273,17 @@ class SampledRegression(Regression, SampledTopics):
 
     def _task(self, X: Any, y: Any, plan: Plan) -> Task:
         counts = self._counts(X, reset=True)
-        t, units = standardise(varied(y, counts.shape[0], type(self).__name__))
-        return Task(counts, t[:, None], plan, units)
+        t, scale = standardise(varied(y, counts.shape[0], type(self).__name__))
+        return Task(counts, t[:, None], plan, scale)
 
 
-def regress(model: Model, task: Task, n_threads: int) -> tuple[Array, float]:
-    """Ridge regression of the responses on h inferred from words alone, as at prediction.
+def refitted(model: Model, task: Task, n_threads: int) -> tuple[Array, float]:
+    """Ridge regression of each response on h inferred from words alone, as at prediction.
 
     Coefficients, one column per response, and the variance they leave.
     """
     h = infer(model, task.counts, n_threads=n_threads)
-    ridge = RidgeCV(PENALTIES, fit_intercept=False).fit(h, task.Y)
-    eta = np.asarray(ridge.coef_).reshape(task.Y.shape[1], -1).T
+    eta = np.column_stack([regress(Products.of(h, y)).eta for y in task.Y.T])
     return eta, float(((task.Y - h @ eta) ** 2).mean())
 
 

@@ -9,11 +9,11 @@ import numpy as np
 from joblib import effective_n_jobs
 from sklearn.utils.validation import check_is_fitted
 
-from topicprism.automatic import Learnt, Wishes, learn_from, learn_sketch
 from topicprism.corpus import MIN_WORDS, Corpus, Documents
 from topicprism.engines import Threaded
 from topicprism.estimators.base import Regression, Topics, generator, varied, warn_of_fewer
 from topicprism.evaluation import completion_log_likelihood
+from topicprism.learn import FitRequest, FitResult, learn, learn_sketch
 from topicprism.settings import Settings
 from topicprism.sketching import Sketch
 
@@ -29,25 +29,25 @@ class _SpectralTopics(Topics):
     n_restarts: int
     n_iterations: int
 
-    def _learn(self, docs: Corpus, wishes: Wishes) -> Self:
+    def _learn(self, docs: Corpus, request: FitRequest) -> Self:
         threads = Threaded(docs, effective_n_jobs(self.n_jobs))
-        learnt = learn_from(threads, wishes, generator(self.random_state))
-        return self._keep(learnt, len(docs))
+        result = learn(threads, request, generator(self.random_state))
+        return self._keep(result, len(docs))
 
-    def _keep(self, learnt: Learnt, n_documents: int) -> Self:
-        _warn_of_short(learnt.n_short, n_documents)
-        warn_of_fewer(learnt.model.n_topics, self.n_topics)
-        self.n_short_ = learnt.n_short
-        self.model_ = learnt.model
-        self.components_ = learnt.model.mu.T
-        self.alpha_ = learnt.model.alpha
-        self.selection_ = learnt.selection
-        self.spectrum_ = learnt.selection.spectrum
+    def _keep(self, result: FitResult, n_documents: int) -> Self:
+        _warn_of_short(result.n_short, n_documents)
+        warn_of_fewer(result.model.n_topics, self.n_topics)
+        self.n_short_ = result.n_short
+        self.model_ = result.model
+        self.components_ = result.model.mu.T
+        self.alpha_ = result.model.alpha
+        self.selection_ = result.selection
+        self.spectrum_ = result.selection.spectrum
         for name in ("eigenvalues_", "residual_", "coef_std_"):  # of an earlier fit
             self.__dict__.pop(name, None)
-        if learnt.solution is not None:
-            self.eigenvalues_ = learnt.solution.eigenvalues
-            self.residual_ = learnt.solution.residual
+        if result.solution is not None:
+            self.eigenvalues_ = result.solution.eigenvalues
+            self.residual_ = result.solution.residual
         return self
 
 
@@ -158,10 +158,10 @@ class SpectralSLDA(Regression, _SpectralTopics):
         -------
         self
         """
-        wishes = self._wishes()
+        request = self._request()
         counts = self._counts(X, reset=True)
         name = type(self).__name__
-        return self._learn(Corpus(counts, varied(y, counts.shape[0], name)), wishes)
+        return self._learn(Corpus(counts, varied(y, counts.shape[0], name)), request)
 
     def fit_documents(self, docs: Documents) -> Self:
         """Learn from documents with their responses, wherever they are kept.
@@ -176,8 +176,8 @@ class SpectralSLDA(Regression, _SpectralTopics):
         self
         """
         self.n_features_in_ = docs.n_words
-        learnt = learn_from(docs, self._wishes(), generator(self.random_state))
-        return self._keep(learnt, 0)
+        result = learn(docs, self._request(), generator(self.random_state))
+        return self._keep(result, 0)
 
     def fit_sketch(self, sketch: Sketch) -> Self:
         """Learn from a sketch alone; every setting costs milliseconds.
@@ -192,10 +192,10 @@ class SpectralSLDA(Regression, _SpectralTopics):
         self
         """
         self.n_features_in_ = len(sketch.basis.B)
-        learnt = learn_sketch(sketch, self._wishes(), generator(self.random_state))
-        return self._keep(learnt, 0)
+        result = learn_sketch(sketch, self._request(), generator(self.random_state))
+        return self._keep(result, 0)
 
-    def _wishes(self) -> Wishes:
+    def _request(self) -> FitRequest:
         settings = Settings(
             method=self.method,
             noise_variance=_unless_auto(self.noise_variance),
@@ -203,15 +203,15 @@ class SpectralSLDA(Regression, _SpectralTopics):
             n_restarts=self.n_restarts,
             n_iterations=self.n_iterations,
         )
-        return Wishes(_unless_auto(self.n_topics), _unless_auto(self.alpha0), settings)
+        return FitRequest(_unless_auto(self.n_topics), _unless_auto(self.alpha0), settings)
 
-    def _keep(self, learnt: Learnt, n_documents: int) -> Self:
-        super()._keep(learnt, n_documents)
-        self.coef_ = learnt.model.eta
-        self.noise_variance_ = learnt.model.sigma**2
-        self.spread_ = learnt.spread
-        if learnt.coef_std is not None:
-            self.coef_std_ = learnt.coef_std
+    def _keep(self, result: FitResult, n_documents: int) -> Self:
+        super()._keep(result, n_documents)
+        self.coef_ = result.model.eta
+        self.noise_variance_ = result.model.sigma**2
+        self.spread_ = result.predictive_variance
+        if result.coef_std is not None:
+            self.coef_std_ = result.coef_std
         return self
 
 
@@ -252,9 +252,9 @@ class SpectralLDA(_SpectralTopics):
 
     def fit(self, X: Any, y: Any = None) -> Self:
         """Learn topics from word counts; ``y`` is not looked at."""
-        wishes = self._wishes()
+        request = self._request()
         counts = self._counts(X, reset=True)
-        return self._learn(Corpus(counts, np.zeros(counts.shape[0])), wishes)
+        return self._learn(Corpus(counts, np.zeros(counts.shape[0])), request)
 
     def score(self, X: Any, y: Any = None) -> float:
         """Held-out log-likelihood per word: half of each document is scored by the other half."""
@@ -266,7 +266,7 @@ class SpectralLDA(_SpectralTopics):
             n_threads=effective_n_jobs(self.n_jobs),
         )
 
-    def _wishes(self) -> Wishes:
+    def _request(self) -> FitRequest:
         settings = Settings(
             method="two-stage",
             whitening=self.whitening,
@@ -274,7 +274,7 @@ class SpectralLDA(_SpectralTopics):
             n_iterations=self.n_iterations,
         )
         n_topics, alpha0 = _unless_auto(self.n_topics), _unless_auto(self.alpha0)
-        return Wishes(n_topics, alpha0, settings, supervised=False)
+        return FitRequest(n_topics, alpha0, settings, supervised=False)
 
 
 def _warn_of_short(n_short: int, n_documents: int) -> None:

@@ -24,9 +24,9 @@ from topicprism.estimators import (
 )
 from topicprism.files.container import FileError, wrong
 from topicprism.files.values import Writer
+from topicprism.learn import Selection, Trial
 from topicprism.model import Model
 from topicprism.samplers.state import RESPONSES
-from topicprism.selection import Selection, Trial
 from topicprism.text import FastCountVectorizer, GivenCounts
 
 CLASSES: dict[str, Any] = {

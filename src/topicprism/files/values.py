@@ -24,8 +24,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from topicprism.files.container import FileError, wrong
+from topicprism.learn import Selection, Trial
 from topicprism.model import Model
-from topicprism.selection import Selection, Trial
 
 # what a file may name
 RECORDS: dict[str, type] = {kind.__name__: kind for kind in (Model, Selection, Trial)}

@@ -196,10 +196,10 @@ def assignments(  # type: ignore[no-untyped-def]
 
 
 @plain
-def topics(tables, beta, lean, key, first, mu):  # type: ignore[no-untyped-def]
-    """``mu[:] = rng.standard_gamma(beta + n + lean)``, n summed over tables; word v has stream v.
+def topics(tables, beta, shift, key, first, mu):  # type: ignore[no-untyped-def]
+    """``mu[:] = rng.standard_gamma(beta + n + shift)``, n summed over tables; word v has stream v.
 
-    A word that a topic leans away from keeps LEAST of its ``beta + n`` all the same.
+    A word whose count is shifted down keeps LEAST of its ``beta + n`` all the same.
     """
     k = mu.shape[1]
     for v in range(len(mu)):
@@ -208,7 +208,7 @@ def topics(tables, beta, lean, key, first, mu):  # type: ignore[no-untyped-def]
             n = 0
             for t in range(len(tables)):
                 n += tables[t, v, i]
-            state, g, boost = gamma(state, max(beta + n + lean[v, i], LEAST * (beta + n)))
+            state, g, boost = gamma(state, max(beta + n + shift[v, i], LEAST * (beta + n)))
             mu[v, i] = g * np.exp(boost)
 
 

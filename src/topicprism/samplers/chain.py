@@ -43,7 +43,7 @@ def chain(
 ) -> Iterator[tuple[State, bool]]:
     """States one after the other, and whether each is to be kept."""
     trace: list[float] = []
-    while len(trace) < schedule.burn_in and not settled(trace, schedule.tolerance):
+    while len(trace) < schedule.burn_in and not has_converged(trace, schedule.tolerance):
         state = sweep(data, state, plan, n_threads)
         trace.append(state.log_likelihood)
         yield state, False
@@ -52,7 +52,7 @@ def chain(
         yield state, True
 
 
-def settled(trace: list[float] | Array, tolerance: float) -> bool:
+def has_converged(trace: list[float] | Array, tolerance: float) -> bool:
     """The paper's rule: relative changes of the log-likelihood average under ``tolerance``."""
     if len(trace) <= WINDOW:
         return False

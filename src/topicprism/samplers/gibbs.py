@@ -14,7 +14,7 @@ One sweep draws, each given all the rest:
 2. eta, a Gaussian posterior
 3. sigma^2, an inverse Gamma posterior; a chain that starts at a good model may trust
    it for these two at first, until the documents have come to agree with it
-4. mu, Dirichlet posteriors; every STEER_EVERY sweeps the plan may say what topics lean to
+4. mu, Dirichlet posteriors; every SHIFT_EVERY sweeps the plan may shift their prior
 5. alpha, if it is to be learnt, by slice sampling
 
 Given mu and eta the documents are independent, so threads share them and the
@@ -43,7 +43,7 @@ from topicprism.samplers import _kernels
 from topicprism.samplers._random import GOLDEN
 from topicprism.samplers.state import DocResponse, Observed, Plan, State, TopicResponse
 
-STEER_EVERY = 10
+SHIFT_EVERY = 10
 SHARDS = 4  # for each thread, so that none waits long for the slowest
 DRAWS = {name: i for i, name in enumerate(("documents", "words", "alpha"))}
 
@@ -51,23 +51,23 @@ DRAWS = {name: i for i, name in enumerate(("documents", "words", "alpha"))}
 def sweep(data: Observed, state: State, plan: Plan, n_threads: int = 1) -> State:
     """Draw everything once; the numbers are those of the docstring of this module."""
     rng = np.random.default_rng([state.seed, state.sweep])
-    if plan.steer is None:
-        state = replace(state, lean=None)
-    elif state.sweep % STEER_EVERY == 0:
-        state = replace(state, lean=plan.steer(state))
+    if plan.prior_shift is None:
+        state = replace(state, prior_shift=None)
+    elif state.sweep % SHIFT_EVERY == 0:
+        state = replace(state, prior_shift=plan.prior_shift(state))
     fit = state.shares @ state.eta
     target, precision = plan.family.augment(data.Y, fit, state.noise, rng)
     with ThreadPoolExecutor(n_threads) as pool:  # which starts no thread until asked to
         share = Share(n_threads, pool)
         new, tables, log_p = _documents(data, state, plan, (target, precision), share)  # 1
         eta, noise = state.eta, state.noise
-        if state.sweep >= plan.trusted:
+        if state.sweep >= plan.n_fixed_eta_sweeps:
             eta = draw_eta(new.shares, target, precision, plan.eta_variance, rng)  # 2
         fit = new.shares @ eta
-        if state.sweep >= plan.trusted:
+        if state.sweep >= plan.n_fixed_eta_sweeps:
             noise = plan.family.draw_noise(data.Y, fit, rng)  # 3
         mu = _topics(tables, new, plan.beta, share)  # 4
-        mu[:, plan.held] = state.mu[:, plan.held]
+        mu[:, plan.frozen] = state.mu[:, plan.frozen]
     alpha = _alpha(data, new, plan, rng) if plan.learn_alpha else state.alpha  # 5
     total = log_p + plan.family.log_likelihood(data.Y, fit, noise)
     return replace(
@@ -150,14 +150,14 @@ def _documents(
 
 
 def _topics(tables: NDArray[np.int32], state: State, beta: float, share: Share) -> WordTopic:
-    """mu_i ~ Dirichlet(beta + the times each word has topic i + what topics lean to)."""
+    """mu_i ~ Dirichlet(beta + the times each word has topic i + prior shift)."""
     mu, key = np.empty_like(state.mu), _key(state, "words")
-    lean = np.zeros_like(mu) if state.lean is None else state.lean
+    shift = np.zeros_like(mu) if state.prior_shift is None else state.prior_shift
     edges = np.linspace(0, len(mu), share.n_threads + 1).astype(int).tolist()
 
     def fill(shard: int) -> None:
         start, stop = edges[shard : shard + 2]
-        _kernels.topics(tables[:, start:stop], beta, lean[start:stop], key, start, mu[start:stop])
+        _kernels.topics(tables[:, start:stop], beta, shift[start:stop], key, start, mu[start:stop])
 
     share(fill, share.n_threads)
     total = mu.sum(axis=0)

@@ -10,7 +10,7 @@ eta         eta      effects; one column for each of L responses      (k, L)
 noise       sigma^2  variance of the response
 target      --       what the response asks eta . shares to be        (D, L)
 precision   --       how firmly: 1 / sigma^2 for sLDA                 (D, L)
-lean        --       counts added to those of words, or taken off     (V, k)
+prior_shift --       counts added to those of words, or taken off     (V, k)
 ==========  =======  ======================================================
 """
 
@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from topicprism._typing import Array, Counts, Doc, DocTopic, Topic, WordTopic
-from topicprism.model import Model
+from topicprism.model import Model, ResponseScale
 
 RESPONSES = ("mixture", "assignments")
 SHAPE, RATE = 1.0, 0.1  # of the prior of sigma^2, for a y of variance 1
@@ -79,9 +79,9 @@ class Plan:
     beta: float = 0.1
     eta_variance: float = 100.0
     learn_alpha: bool = False
-    held: tuple[int, ...] = ()  # topics that keep their words
-    trusted: int = 0  # sweeps in which eta and noise stay as they began
-    steer: Callable[[State], WordTopic] | None = None  # what topics lean to from now on
+    frozen: tuple[int, ...] = ()  # topics that keep their words
+    n_fixed_eta_sweeps: int = 0  # in which eta and noise stay as they began
+    prior_shift: Callable[[State], WordTopic] | None = None  # a state's, from now on
 
 
 @dataclass(frozen=True)
@@ -114,7 +114,7 @@ class State:
     z: NDArray[np.int32]
     log_likelihood: float = float("nan")  # of words and responses, per word
     acceptance: float = float("nan")  # of the Metropolis steps
-    lean: WordTopic | None = None
+    prior_shift: WordTopic | None = None
 
 
 def observe(counts: Counts, Y: DocResponse, response: str) -> Observed:
@@ -155,22 +155,15 @@ def flat(n_words: int, alpha: Topic) -> Model:
 # --- from states to a model -----------------------------------------------------------
 
 
-@dataclass(frozen=True)
-class Units:
-    """y = centre + scale * t, where t has mean 0, variance 1 and its largest deviation above 0.
+def standardise(y: Doc) -> tuple[Doc, ResponseScale]:
+    """t of mean 0, variance 1 and its largest deviation above 0, and its scale.
 
     The sign makes the chain for -y the mirror image of the chain for y.
     """
-
-    centre: float
-    scale: float
-
-
-def standardise(y: Doc) -> tuple[Doc, Units]:
     centre = float(y.mean())
     apart = y - centre
     scale = float(np.copysign(y.std(), apart[np.abs(apart).argmax()]))
-    return apart / scale, Units(centre, scale)
+    return apart / scale, ResponseScale(centre, scale)
 
 
 @dataclass(frozen=True)
@@ -194,13 +187,16 @@ def keep(state: State) -> Kept:
     return Kept(1, state.alpha, state.mu, state.eta, state.noise)
 
 
-def to_model(kept: Kept, units: Units = Units(0.0, 1.0)) -> Model:
+def to_model(
+    kept: Kept,
+    scale: ResponseScale = ResponseScale(0.0, 1.0),  # noqa: B008 - frozen
+) -> Model:
     """Means over the kept states; of several responses, eta is that of the first."""
     return Model(
         alpha=kept.alpha / kept.n,
         mu=kept.mu / kept.n,
-        eta=units.centre + units.scale * kept.eta[:, 0] / kept.n,
-        sigma=abs(units.scale) * float(np.sqrt(kept.noise / kept.n)),
+        eta=scale.centre + scale.scale * kept.eta[:, 0] / kept.n,
+        sigma=abs(scale.scale) * float(np.sqrt(kept.noise / kept.n)),
     )
 
 

@@ -1,7 +1,7 @@
-"""The noise variance, by a second look at documents: half of the words against the other.
+"""The noise variance from documents: half of each one's words against the other half.
 
 sigma^2 is what is left of y when eta . h is taken off, but h is not seen.  So the words of a
-document are dealt into halves.  One gives h, its posterior mean, and with q near mu h the other
+document are split into halves.  One gives h, its posterior mean, and with q near mu h the other
 gives g, which is right on average whatever q is::
 
     g = A^-1 mu' diag(1/q) x         x the frequencies of its words, A = mu' diag(1/q) mu
@@ -33,13 +33,12 @@ from topicprism._typing import Array, Doc, DocTopic
 from topicprism.corpus import Corpus, Documents
 from topicprism.evaluation import split_words
 from topicprism.inference import Propagation, posterior
+from topicprism.learn.defaults import MODEL
+from topicprism.learn.jackknife import jackknife_std, jackknife_value
 from topicprism.model import Model
 from topicprism.moments import Additive
 from topicprism.subsets import Subset
 
-PARTS = 10  # of the documents, for the jackknife
-UNSURE = 0.075  # of sigma^2: a larger standard error is worth another look; two are 15 %
-DEALS = 2  # of the words of each document, at most
 FEW_SWEEPS = Propagation(max_sweeps=8, tolerance=0.03)  # h need not be exact
 MOST_WORDS = 2_000  # that g is made of, the most frequent
 MIXED = 0.05  # of the corpus in q, so that no word is next to impossible
@@ -54,39 +53,38 @@ class Estimate:
     std: float
 
     @property
-    def unsure(self) -> bool:
-        return not self.std <= UNSURE * self.value
+    def is_uncertain(self) -> bool:
+        return not self.std <= MODEL.noise_tolerance * self.value
 
 
 @dataclass(frozen=True)
-class Crossed(Additive):
+class CrossProducts(Additive):
     """Sums of w (h, y - h . eta)(g, y - g . eta)' and of w, over parts of documents."""
 
     products: Array  # (models, parts, k + 1, k + 1)
     weights: Array  # (models, parts)
 
 
-Unseen = Sequence[tuple[Sequence[Subset], Model]]  # tenths of some documents, learnt without them
+CrossFitted = Sequence[tuple[Sequence[Subset], Model]]  # a fold in tenths, and a model of others
 
 
-def second_look(docs: Documents, unseen: Unseen) -> Estimate:
+def noise_by_split_half(docs: Documents, folds: CrossFitted) -> Estimate:
     """sigma^2 with the topics of the models; their other parameters need only be near."""
-    sums = docs.total(crossed, unseen, 0)
-    for deal in range(1, DEALS):
-        if not estimate(sums).unsure:
+    sums = docs.total(cross_products, folds, 0)
+    for split in range(1, MODEL.noise_splits):
+        if not estimate(sums).is_uncertain:
             break
-        sums += docs.total(crossed, unseen, deal)
+        sums += docs.total(cross_products, folds, split)
     return estimate(sums)
 
 
-def estimate(sums: Crossed) -> Estimate:
+def estimate(sums: CrossProducts) -> Estimate:
     """What is left on average, less its bias, and how far that is off: by the jackknife."""
     products, weights = sums.products.sum(axis=1), sums.weights.sum(axis=1)
     rest = _left(products[:, None] - sums.products, weights[:, None] - sums.weights)
-    value = PARTS * _left(products, weights) - (PARTS - 1) * rest.mean(axis=1)
-    share = weights / weights.sum()
-    variance = share**2 @ rest.var(axis=1) * (PARTS - 1)
-    return Estimate(float(share @ value), float(np.sqrt(variance)))
+    value = jackknife_value(_left(products, weights), rest, axis=1)
+    share, std = weights / weights.sum(), jackknife_std(rest, axis=1)
+    return Estimate(float(share @ value), float(np.sqrt(share**2 @ std**2)))
 
 
 def _left(products: Array, weights: Array) -> Array:
@@ -96,16 +94,16 @@ def _left(products: Array, weights: Array) -> Array:
     return left
 
 
-def crossed(c: Corpus, unseen: Unseen, seed: int) -> Crossed:
-    each = [_crossed(c, tenths, model, seed) for tenths, model in unseen]
-    return Crossed(np.stack([e.products for e in each]), np.stack([e.weights for e in each]))
+def cross_products(c: Corpus, folds: CrossFitted, seed: int) -> CrossProducts:
+    each = [_fold_products(c, tenths, model, seed) for tenths, model in folds]
+    return CrossProducts(np.stack([e.products for e in each]), np.stack([e.weights for e in each]))
 
 
-def _crossed(c: Corpus, tenths: Sequence[Subset], model: Model, seed: int) -> Crossed:
+def _fold_products(c: Corpus, tenths: Sequence[Subset], model: Model, seed: int) -> CrossProducts:
     """Responses are taken from what is expected of a document, since g need not add up to 1."""
     expected = model.eta @ (model.alpha / model.alpha.sum())
     model, k = replace(model, eta=model.eta - expected), model.n_topics
-    products, weights = np.zeros((PARTS, k + 1, k + 1)), np.zeros(PARTS)
+    products, weights = np.zeros((len(tenths), k + 1, k + 1)), np.zeros(len(tenths))
     for i, tenth in enumerate(tenths):
         rows = tenth.rows(c).long()
         y = rows.y - expected
@@ -114,7 +112,7 @@ def _crossed(c: Corpus, tenths: Sequence[Subset], model: Model, seed: int) -> Cr
             left = np.column_stack([h, y - h @ model.eta]) * w[:, None]
             products[i] += left.T @ np.column_stack([g, y - g @ model.eta])
             weights[i] += w.sum()
-    return Crossed(products, weights)
+    return CrossProducts(products, weights)
 
 
 def proportions(model: Model, seen: csr_array, other: csr_array) -> tuple[DocTopic, DocTopic, Doc]:

@@ -1,6 +1,6 @@
-"""What inferred proportions say of the response: coefficients, their errors, the spread.
+"""A ridge regression on inferred proportions: coefficients, their errors, predictive variance.
 
-Training sees the response and prediction does not.  So the last word on eta is a
+Training sees the response and prediction does not.  So the final eta is that of a
 ridge regression of y on h inferred *without* y, as it will be at prediction::
 
     eta = (H'H + penalty)^-1 H'y           penalty by generalised cross-validation
@@ -20,20 +20,12 @@ from topicprism._typing import Array, Doc, DocTopic, Square, Topic
 from topicprism.corpus import Corpus, Documents
 from topicprism.evaluation import split_words, word_log_likelihood
 from topicprism.inference import Posterior, infer, posterior
-from topicprism.model import Model
+from topicprism.learn.defaults import TEXT
+from topicprism.model import Model, ResponseScale
 from topicprism.moments import Additive
 from topicprism.subsets import Subset
 
-PENALTIES = np.logspace(-6, 0, 13)  # per document
-NEAR = 0.01  # of R^2
-
-
-@dataclass(frozen=True)
-class Units:
-    """How responses are scaled on the way."""
-
-    centre: float
-    scale: float
+PENALTIES = np.logspace(-6, 0, 13)  # per document, tried by generalised cross-validation
 
 
 @dataclass(frozen=True)
@@ -61,7 +53,7 @@ class Products(Additive):
 
 
 @dataclass(frozen=True)
-class Spreads(Additive):
+class ResidualSums(Additive):
     """Sums of products of r^2, a document's squared residual, and v = Var[eta . h | words]."""
 
     vv: Square  # of (1, v)
@@ -83,19 +75,18 @@ class Calibrated:
 
     model: Model
     coef_std: Topic
-    spread: Array  # (a, b): Var[y | words] is about a + b Var[eta . h | words]
-    r2: float  # of the regression, on the documents it was made of
+    predictive_variance: Array  # (a, b): Var[y | words] is about a + b Var[eta . h | words]
 
 
-def products(c: Corpus, model: Model, units: Units, subset: Subset) -> Products:
+def products(c: Corpus, model: Model, scale: ResponseScale, subset: Subset) -> Products:
     rows, known = _known(c, model, subset)
-    return Products.of(known.h, (rows.y - units.centre) / units.scale)
+    return Products.of(known.h, scale.standardised(rows.y))
 
 
-def spreads(c: Corpus, model: Model, subset: Subset) -> Spreads:
+def residual_sums(c: Corpus, model: Model, subset: Subset) -> ResidualSums:
     rows, known = _known(c, model, subset)
     V = np.column_stack([np.ones(len(rows)), known.variance(model.eta)])
-    return Spreads(V.T @ V, V.T @ (rows.y - known.h @ model.eta) ** 2)
+    return ResidualSums(V.T @ V, V.T @ (rows.y - known.h @ model.eta) ** 2)
 
 
 def _known(c: Corpus, model: Model, subset: Subset) -> tuple[Corpus, Posterior]:
@@ -121,24 +112,24 @@ def regress(p: Products) -> Regression:
     return Regression(vectors @ eta, std, variance)
 
 
-def calibrate(docs: Documents, model: Model, units: Units, subset: Subset) -> Calibrated:
+def calibrate(docs: Documents, model: Model, scale: ResponseScale, subset: Subset) -> Calibrated:
     """The model with coefficients, noise and spread as its own inference calls for."""
-    sums = docs.total(products, model, units, subset)
+    sums = docs.total(products, model, scale, subset)
     found = regress(sums)
-    eta = units.centre + units.scale * found.eta
+    eta = scale.centre + scale.scale * found.eta
     ready = replace(model, eta=eta)
-    s = docs.total(spreads, ready, subset)
-    spread = _spread(s)
-    ready = replace(ready, sigma=float(np.sqrt(spread[0])))
-    return Calibrated(ready, abs(units.scale) * found.std, spread, sums.pr2(found.eta))
+    s = docs.total(residual_sums, ready, subset)
+    variance = _predictive_variance(s)
+    ready = replace(ready, sigma=float(np.sqrt(variance[0])))
+    return Calibrated(ready, abs(scale.scale) * found.std, variance)
 
 
-def _spread(s: Spreads) -> Array:
-    """(a, b) by least squares, at least a tenth of the mean square being noise."""
+def _predictive_variance(s: ResidualSums) -> Array:
+    """(a, b) by least squares, some of the mean square being noise at least."""
     a, b = _non_negative(s.vv, s.vr)
     n, v, square = s.vv[0, 0], s.vv[0, 1], s.vr[0]
-    if a < 0.1 * square / n:
-        a = 0.1 * square / n
+    if a < TEXT.noise_floor * square / n:
+        a = TEXT.noise_floor * square / n
         b = (square - n * a) / v if v > 0 else 0.0
     return np.array([a, b])
 
@@ -154,7 +145,7 @@ def _non_negative(A: Square, b: Array) -> Array:
 
 
 def best_alpha0(
-    docs: Documents, model: Model, units: Units, subset: Subset, grid: tuple[float, ...]
+    docs: Documents, model: Model, scale: ResponseScale, subset: Subset, grid: tuple[float, ...]
 ) -> float:
     """The smallest of these by which proportions explain the response about as well as by any.
 
@@ -162,9 +153,11 @@ def best_alpha0(
     """
     fits = []
     for alpha0 in grid:
-        p = docs.total(products, model.with_alpha0(alpha0), units, subset)
+        p = docs.total(products, model.with_alpha0(alpha0), scale, subset)
         fits.append(p.pr2(regress(p).eta))
-    return min(a for a, fit in zip(grid, fits, strict=True) if fit >= max(fits) - NEAR)
+    return min(
+        a for a, fit in zip(grid, fits, strict=True) if fit >= max(fits) - TEXT.alpha0_tolerance
+    )
 
 
 def likeliest_alpha0(

@@ -1,0 +1,72 @@
+"""From documents to a model with nothing to tune.
+
+One sketch of the documents, wide enough for any number of topics that may come, tells whether
+they are from the model: then the answer is the paper's (:mod:`topicprism.learn.model_road`).
+If not, this is text with more structure than k topics (:mod:`topicprism.learn.text_road`).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from topicprism.backends import one_blas_thread
+from topicprism.corpus import Corpus, Documents
+from topicprism.learn import model_road, text_road
+from topicprism.learn.defaults import MODEL, TEXT
+from topicprism.learn.result import AS_ASKED, FitContext, FitRequest, FitResult
+from topicprism.learn.spectrum import describe_crowd, read_spectrum
+from topicprism.moments import Additive, WordSums, word_sums
+from topicprism.sketching import Sketch, find_basis, sketch_over, trace_of_A
+from topicprism.spectral import width_for
+from topicprism.subsets import KeyCounts, in_key_order
+
+
+def learn(docs: Documents, request: FitRequest, rng: np.random.Generator) -> FitResult:
+    """The best model of documents, wherever they are kept."""
+    request.check(docs.n_words)
+    with one_blas_thread:  # what is not in the passes is small
+        first = docs.total(FirstPass.of)
+        width = width_for(request.n_topics or MODEL.max_topics)
+        sketch = sketch_over(docs, find_basis(docs, first.words, width, rng))
+        spectrum = read_spectrum(sketch, request, trace_of_A(first.words))
+        context = FitContext(docs, sketch, first.keys, request, rng)
+        found = model_road.from_sketch(sketch, spectrum, request, rng)
+        if found is not None:
+            found = model_road.with_documents(found, context)
+        else:
+            found = text_road.from_documents(_in_key_order(context))
+    return replace(found, n_short=first.words.n_short)
+
+
+def learn_sketch(sketch: Sketch, request: FitRequest, rng: np.random.Generator) -> FitResult:
+    """The model in a sketch alone: no document is there to tell more topics from fewer."""
+    request.check(sketch.basis.width)
+    found = model_road.from_sketch(sketch, read_spectrum(sketch, request), request, rng)
+    if found is not None:
+        return found
+    k = request.n_topics or min(TEXT.n_topics_of_sketch, sketch.basis.width)
+    why = f"{describe_crowd(sketch)}; a sketch alone carries {k} safely"
+    return model_road.decomposed(sketch, k, AS_ASKED if request.n_topics else why, request, rng)
+
+
+@dataclass(frozen=True)
+class FirstPass(Additive):
+    """Sums over words, and where the keys of documents are."""
+
+    words: WordSums
+    keys: KeyCounts
+
+    @classmethod
+    def of(cls, c: Corpus) -> FirstPass:
+        return cls(word_sums(c), KeyCounts.of(c))
+
+
+def _in_key_order(context: FitContext) -> FitContext:
+    """On text a last digit may decide between topics: so sums do not depend on the rows' order."""
+    docs = in_key_order(context.docs, context.n_documents)
+    if docs is context.docs:
+        return context
+    n_topics = context.request.n_topics or MODEL.max_topics
+    return replace(context, docs=docs, sketch=text_road.text_sketch(docs, n_topics, context.rng))

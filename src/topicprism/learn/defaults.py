@@ -1,0 +1,83 @@
+"""Every constant of learning, with its reason or the experiment that chose it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class ModelDefaults:
+    """Where documents are from the model (:mod:`topicprism.learn.model_road`)."""
+
+    max_topics: int = 26  # with 6 spare coordinates a sketch of 32: whole vector lanes
+    min_documents_per_topic: int = 5  # fewer are near-duplicates, not a topic
+    spectrum_gap: float = 1.15  # of an eigenvalue over the next: text has no such gap at the edge
+    trace_standard_errors: float = 5.0  # beyond chance (experiments/automatic.py: no false alarm)
+    alpha0_range: tuple[float, float] = (0.1, 100.0)  # where alpha0 is sought
+    alpha0_halvings: int = 9  # of that range on a log scale: to one per cent
+    alpha0_restarts: int = 20  # of the power method, while alpha0 is sought
+    jackknife_documents: int = 5_000  # more do not change a standard error by a tenth
+    jackknife_folds: int = 10  # a standard error from 10 values is itself known to 24 %
+    jackknife_restarts: int = 10  # of the power method in each of these
+    noise_documents: int = 20_000  # looked at for the noise variance (experiments/second_look.py)
+    noise_folds: int = 5  # of documents that topics are learnt without
+    noise_tolerance: float = 0.075  # standard error over value: two of these are 15 %
+    noise_splits: int = 2  # of the words of each document, at most
+
+
+@dataclass(frozen=True)
+class TextDefaults:
+    """Where they are not (:mod:`topicprism.learn.text_road`); chosen on training documents.
+
+    ``docs/real-text.md`` has the figures and what else was tried.
+    """
+
+    candidates: tuple[int, ...] = (3, 5, 10, 20)  # numbers of topics that are tried
+    documents_per_topic: int = 20  # with fewer, a number of topics is not tried
+    r2_tolerance: float = 0.03  # of predictive R2, given up for more topics to read
+    n_topics_of_few: int = 3  # where documents are too few to try any
+    n_topics_unsupervised: int = 10  # nothing held out tells them apart; the usual number
+    n_topics_of_sketch: int = 5  # where there is no document to try any on
+    held_out: float = 0.25  # of the documents, at most, to try numbers of topics on
+    trial_documents: int = 4_000  # to fit a trial; half as many are held out: R2 to about 0.02
+    learn_documents: int = 20_000  # more change R2 by less than 0.005 (hotel reviews)
+    rounds: int = 8  # of refinement; 15 and 40 lose R2
+    trial_rounds: int = 5
+    sweeps: int = 5  # over a document in a round
+    word_prior: float = 0.05  # added to the count of every word in every topic
+    alpha0_grid: tuple[float, ...] = (3.0, 10.0)  # 30 and more: coefficients beyond any response
+    alpha0_grid_unsupervised: tuple[float, ...] = (1.0, 3.0, 10.0)
+    alpha0_tolerance: float = 0.01  # of R2, given up for a smaller alpha0
+    tensor_alpha0: float = 0.5  # of 0.1, 0.3, 0.5 and 1: within 0.005 of each other
+    tensor_restarts: int = 30  # of the power method
+    agreement: float = 0.3  # experiments/response_topics.py
+    agreement_folds: int = 6  # in which halves of documents are made in ten ways
+    ranking_folds: int = 10  # a direction that is in one of them only is near-duplicates
+    prior_sum: float = 3.0  # while topics are refined
+    response_share: float = 0.85  # of that prior, for the topics of the response
+    burstiness: float = 0.75  # 0 and 1 predict worse
+    smoothing: float = 0.01  # of each topic, the words' frequencies: no word is impossible
+    noise_floor: float = 0.1  # of the mean square residual, at least, is noise
+
+
+@dataclass(frozen=True)
+class SteeringDefaults:
+    """Of :mod:`topicprism.learn.hybrid`; ``experiments/steering.py`` prints what they do."""
+
+    strength: float = 2.0  # 4 predicts no better and loses twice the likelihood
+    decay: float = 0.9  # of what was asked before
+    standard_errors: float = 1.5  # of a slope that are taken for chance; 1, 2 and none lose
+    sweeps: int = 5  # over a document
+    prior_sum: float = 3.0
+    burstiness: float = 0.25  # 0 loses 0.003 to 0.03 of R2
+    cross_fitted_share: float = 0.5  # of the response; without it 0.01 to 0.03 of R2 are lost
+    cross_fitted_folds: int = 5
+    response_weight: float = 0.1  # with 1, amazon_products lose 0.01 to 0.02
+    few_documents: int = 2_000  # with fewer, or with fewer words, topics stay close
+    few_words: int = 100_000  # to the spectral ones (experiments/few_documents.py)
+    word_prior: float = 0.3  # on text
+    word_prior_beside_another: float = 0.01  # where the spectral topics are the prior
+    n_fixed_eta_sweeps: int = 20  # with the spectral coefficients, where the model holds
+
+
+MODEL, TEXT, STEERING = ModelDefaults(), TextDefaults(), SteeringDefaults()

@@ -1,0 +1,194 @@
+"""A sampler from the spectral answer: where it starts, and what keeps its topics predictive.
+
+Where documents are from the model, a chain that starts at the spectral answer is all.  On text,
+sampled topics drift to what explains words alone, so they are steered all along by what
+predicts from words alone (:mod:`topicprism.learn.steering`).  With few documents the spectral
+topics are a prior that counts for as many words again, and those of the response are frozen.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from topicprism._typing import Doc, Word, WordTopic
+from topicprism.backends import one_blas_thread
+from topicprism.corpus import Corpus
+from topicprism.engines import Threaded
+from topicprism.inference import infer, predict
+from topicprism.learn.auto import learn
+from topicprism.learn.defaults import STEERING, TEXT
+from topicprism.learn.result import AS_ASKED, FitRequest, FitResult, Regime, Selection
+from topicprism.learn.ridge import Calibrated, best_alpha0, calibrate, products, regress
+from topicprism.learn.steering import prior_shift
+from topicprism.model import Model, ResponseScale
+from topicprism.samplers import Gaussian, Plan, State
+from topicprism.subsets import ALL, KeyCounts
+
+STANDARD = ResponseScale(0.0, 1.0)
+FROM_DRAWS = "the mean of the kept draws"
+
+
+@dataclass(frozen=True)
+class HybridRequest:
+    """What was asked of the sampler; None is for the regime to say."""
+
+    alpha0: float | None
+    learn_alpha: bool | None
+    beta: float | None
+    response_weight: float | None
+    refit: bool
+
+
+@dataclass(frozen=True)
+class Hybrid:
+    """The spectral answer to documents with a standardised response, and what follows from it."""
+
+    spectral: FitResult
+    cross_fitted: Doc | None = None  # each response as other documents predict it
+
+    @classmethod
+    def of(cls, docs: Threaded, n_topics: int | None, rng: np.random.Generator) -> Hybrid:
+        return cls(learn(docs, FitRequest(n_topics), rng))
+
+    @property
+    def holds(self) -> bool:
+        return self.spectral.regime is Regime.MODEL
+
+    def few(self, docs: Threaded, asked: HybridRequest) -> bool:
+        """Whether the spectral topics are to be a prior."""
+        n, words = len(docs.corpus), docs.corpus.counts.data.sum()
+        few = n < STEERING.few_documents or words < STEERING.few_words
+        return self._has_own(asked) and bool(few)
+
+    def steered(self, docs: Threaded, asked: HybridRequest) -> bool:
+        return self._has_own(asked) and not self.few(docs, asked)
+
+    def _has_own(self, asked: HybridRequest) -> bool:
+        """Whether the response has topics of its own, and coefficients are to be refitted."""
+        return asked.refit and bool(self.spectral.frozen_topics)
+
+    def ready(self, docs: Threaded, asked: HybridRequest, rng: np.random.Generator) -> Hybrid:
+        """With the cross-fitted predictions that steering needs."""
+        if self.cross_fitted is not None or not self.steered(docs, asked):
+            return self
+        corpus, n_topics = docs.corpus, self.spectral.model.n_topics
+        predicted = np.zeros(len(corpus))
+        for fold in KeyCounts.of(corpus).cut(STEERING.cross_fitted_folds):
+            there = fold.has(corpus.keys)
+            if there.all() or not there.any():  # too few documents that differ
+                continue
+            rest = Threaded(corpus.take(~there), docs.n_threads)
+            model = learn(rest, FitRequest(n_topics), rng).model
+            h = infer(model, corpus.take(there).counts, n_threads=docs.n_threads)
+            predicted[there] = predict(model, h)
+        return replace(self, cross_fitted=predicted)
+
+    def plan(self, docs: Threaded, plan: Plan, asked: HybridRequest) -> Plan:
+        """What to sample, and the prior of the topics on the way."""
+        steered, few = self.steered(docs, asked), self.few(docs, asked)
+        weight = STEERING.response_weight if steered else 1.0
+        beta = STEERING.word_prior_beside_another if self.holds else STEERING.word_prior
+        plan = replace(
+            plan,
+            family=Gaussian(_given(asked.response_weight, weight)),
+            beta=_given(asked.beta, beta),
+            learn_alpha=bool(_given(asked.learn_alpha, not (self.holds or few))),
+            n_fixed_eta_sweeps=STEERING.n_fixed_eta_sweeps if self.holds else 0,
+        )
+        if steered:
+            return replace(plan, prior_shift=self._steering(docs, asked))
+        X = docs.corpus.counts
+        words = np.bincount(X.indices, X.data, docs.n_words)
+        if few:
+            prior = self.spectral.model.mu * (words.sum() / self.spectral.model.n_topics)
+            return replace(plan, frozen=self.spectral.frozen_topics, prior_shift=lambda _: prior)
+        if self.holds and asked.beta is None:
+            prior = as_wide_as(self.spectral.model, words / words.sum())
+            return replace(plan, prior_shift=lambda _: prior)
+        return plan
+
+    def _steering(self, docs: Threaded, asked: HybridRequest) -> Callable[[State], WordTopic]:
+        """By the response, half of it replaced by what other documents predict: less noise."""
+        assert self.cross_fitted is not None  # ready has seen to it
+        share, y = STEERING.cross_fitted_share, docs.corpus.y
+        guide = _with_response(docs, (1 - share) * y + share * self.cross_fitted)
+        prior = _given(asked.alpha0, STEERING.prior_sum)
+
+        def shift(state: State) -> WordTopic:
+            model = Model(state.alpha, state.mu, state.eta[:, 0], 1.0, STEERING.burstiness)
+            return prior_shift(guide, model.with_alpha0(prior), state.prior_shift)
+
+        return shift
+
+    def start(self, docs: Threaded, plan: Plan, asked: HybridRequest) -> Model:
+        """The model a chain starts from."""
+        model = replace(self.spectral.model, burstiness=0.0)
+        if plan.learn_alpha or asked.alpha0 is not None:
+            model = model.with_alpha0(_given(asked.alpha0, 1.0))
+        if not self.holds:
+            with one_blas_thread:
+                found = regress(docs.total(products, model, STANDARD, ALL))
+            model = replace(model, eta=found.eta, sigma=float(np.sqrt(found.variance)))
+        return replace(model, sigma=min(max(model.sigma, 0.1), 1.0))  # y has variance 1
+
+    def calibrated(
+        self, docs: Threaded, model: Model, plan: Plan, asked: HybridRequest, scale: ResponseScale
+    ) -> Calibrated | None:
+        """The sampled model with the coefficients of a regression; None where the chain's are."""
+        if self.holds or not asked.refit:
+            return None
+        docs = _with_response(docs, scale.centre + scale.scale * docs.corpus.y)
+        with one_blas_thread:
+            if plan.frozen:
+                model = replace(model, burstiness=self.spectral.model.burstiness)
+                grid = TEXT.alpha0_grid if asked.alpha0 is None else (asked.alpha0,)
+                model = model.with_alpha0(best_alpha0(docs, model, scale, ALL, grid))
+            elif plan.prior_shift:
+                prior = _given(asked.alpha0, STEERING.prior_sum)
+                model = replace(model.with_alpha0(prior), burstiness=STEERING.burstiness)
+            subset = docs.total(KeyCounts.of).at_most(TEXT.learn_documents)
+            return calibrate(docs, model, scale, subset)
+
+    def selection(
+        self, docs: Threaded, plan: Plan, asked: HybridRequest, model: Model, square: float
+    ) -> Selection:
+        """The spectral answer's in the units of the response, and what the chain made of it."""
+        found = self.spectral.selection
+        reasons = dict(found.reasons)
+        if self.holds or not asked.refit:
+            reasons["noise_variance"] = FROM_DRAWS
+        if plan.learn_alpha and not self.steered(docs, asked):
+            reasons["alpha0"] = FROM_DRAWS
+        elif asked.alpha0 is not None:
+            reasons["alpha0"] = AS_ASKED
+        elif self.steered(docs, asked):
+            reasons["alpha0"] = "the prior that topics are steered with"
+        trials = tuple(replace(t, noise_variance=square * t.noise_variance) for t in found.trials)
+        alpha0, variance = float(model.alpha.sum()), float(model.sigma**2)
+        return replace(
+            found, alpha0=alpha0, noise_variance=variance, trials=trials, reasons=reasons
+        )
+
+
+def _with_response(docs: Threaded, y: Doc) -> Threaded:
+    return Threaded(Corpus(docs.corpus.counts, y), docs.n_threads)
+
+
+def as_wide_as(model: Model, p: Word) -> WordTopic:
+    """c p for each topic, so that topics from Dirichlet(c p) are as far from p as the model's::
+
+    E[sum_w (mu_w - p_w)^2 / p_w] = (V - 1) / (c + 1)
+    """
+    seen = p > 0
+    mu, q = model.mu[seen], p[seen, None]
+    apart = ((mu - q) ** 2 / q).sum(axis=0) @ model.alpha / model.alpha.sum()
+    c = max((seen.sum() - 1) / max(apart, 1e-6) - 1, 1.0)
+    return np.repeat(c * p[:, None], model.n_topics, axis=1)
+
+
+def _given(value: Any, otherwise: float) -> float:
+    return otherwise if value is None else float(value)

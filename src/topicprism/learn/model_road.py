@@ -1,0 +1,119 @@
+"""Where documents are from the model: the paper's answer, its noise variance and its errors."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from topicprism.learn.defaults import MODEL
+from topicprism.learn.jackknife import with_standard_errors, without_each
+from topicprism.learn.noise import Estimate, noise_by_split_half
+from topicprism.learn.result import (
+    AS_ASKED,
+    FitContext,
+    FitRequest,
+    FitResult,
+    Regime,
+    describe_variance,
+    selection_of,
+)
+from topicprism.learn.spectrum import Spectrum, alpha0_of
+from topicprism.model import Model, TooManyTopics
+from topicprism.moments import word_sums
+from topicprism.recovery import noise_variance_std
+from topicprism.sketching import Sketch, moments_of_subsets
+from topicprism.spectral import SPARE, decompose
+from topicprism.subsets import Subset, map_subsets
+
+
+def from_sketch(
+    sketch: Sketch, spectrum: Spectrum, request: FitRequest, rng: np.random.Generator
+) -> FitResult | None:
+    """The paper's answer; None if the model does not hold, or a topic has too few documents."""
+    if spectrum.regime is not Regime.MODEL:
+        return None
+    k, why = spectrum.n_topics, spectrum.why
+    try:
+        found = decomposed(sketch, k, why, request, rng)
+    except TooManyTopics as refused:
+        if request.n_topics is None or refused.largest < 1:
+            return None
+        why = f"{k} were asked for, but the moments identify no more"
+        found = decomposed(sketch, refused.largest, why, request, rng)
+    n_documents = found.model.alpha.min() / found.model.alpha.sum() * sketch.n
+    return found if n_documents >= MODEL.min_documents_per_topic or sketch.n == 0 else None
+
+
+def decomposed(
+    sketch: Sketch, k: int, why: str, request: FitRequest, rng: np.random.Generator
+) -> FitResult:
+    """The model in a sketch, with alpha0 from the same sketch unless it was given."""
+    alpha0, settings = request.alpha0, request.settings
+    reason = AS_ASKED
+    if alpha0 is None:
+        alpha0 = alpha0_of(sketch, k, settings, rng)
+        reason = f"at {alpha0:.3g} the estimated Dirichlet parameters sum to the value assumed"
+    found = decompose(sketch, k, alpha0, settings, rng=rng)
+    left = _by_moments(sketch, found.model)
+    variance = f"{describe_variance(left.value, left.std)}, from second moments"
+    reasons = {
+        "n_topics": why,
+        "alpha0": reason,
+        "noise_variance": variance if settings.noise_variance is None else AS_ASKED,
+    }
+    selection = selection_of(sketch, found.model, alpha0, (), reasons)
+    if request.alpha0 is None:
+        found = replace(found, model=found.model.with_alpha0(alpha0))
+    return FitResult(found.model, selection, np.array([left.value, 1.0]), solution=found)
+
+
+def with_documents(found: FitResult, context: FitContext) -> FitResult:
+    """What a sketch does not tell: a small noise variance, and standard errors."""
+    return with_standard_errors(_with_noise(found, context), context)
+
+
+def _by_moments(sketch: Sketch, model: Model) -> Estimate:
+    """The noise variance, as the sketch has it."""
+    std = sketch.basis.scale**2 * noise_variance_std(sketch, model.n_topics)
+    return Estimate(model.sigma**2, std)
+
+
+def _with_noise(found: FitResult, context: FitContext) -> FitResult:
+    """The noise variance from halves of documents, where second moments hardly tell it."""
+    request = context.request
+    if not request.supervised or request.settings.noise_variance is not None:
+        return found
+    first = _by_moments(context.sketch, found.model)
+    share = min(1.0, MODEL.noise_documents / max(context.n_documents, 1))
+    if not replace(first, std=first.std * share**0.5).is_uncertain:
+        return found  # or a part of the documents would tell less than the moments of all
+    try:
+        second = noise_by_split_half(context.docs, _cross_fitted_models(found, context))
+    except (TooManyTopics, np.linalg.LinAlgError):  # too few documents, or topics that are alike
+        return found
+    if not second.std < first.std:
+        return found
+    variance = max(second.value, second.std)  # less is not believed
+    reason = f"{describe_variance(variance, second.std)}, from halves of each document's words"
+    return found.with_noise_variance(variance, reason)
+
+
+def _cross_fitted_models(found: FitResult, context: FitContext) -> list[tuple[list[Subset], Model]]:
+    """Folds of the documents, each in tenths and with a model of all others, responses too.
+
+    Their coordinates for words may be the same, if the responses of each fold have their own.
+    """
+    docs, keys, k = context.docs, context.keys, found.model.n_topics
+    part = context.at_most(MODEL.noise_documents)
+    pieces = [*keys.cut(MODEL.noise_folds, part), part.rest]
+    basis = context.sketch.leading(k + SPARE).basis
+    sums = map_subsets(docs, pieces, word_sums)
+    basis = basis.extend(np.column_stack([s.yx_about(basis.centre) for s in sums]))
+    rests = without_each(moments_of_subsets(docs, pieces, basis))
+    known = replace(context.request.settings, noise_variance=found.model.sigma**2)
+    folds = []
+    for fold, rest in zip(pieces[:-1], rests, strict=False):
+        model = decompose(rest, k, found.selection.alpha0, known, rng=context.rng).model
+        folds.append((keys.cut(MODEL.jackknife_folds, fold), model))
+    return folds

@@ -1,0 +1,173 @@
+"""First topics of text that has more structure than k topics.
+
+Where the spectrum of E[x x] does not end at k, the model does not hold: the k leading
+directions are some of many, and what goes with the response need not be among them.
+Then the response is given topics of its own.  With b = E[y x], three directions ::
+
+    E[x],  b,  E[x x] b
+
+are those of partial least squares, which predict nearly as well as all words
+together.  The tensor within them gives three topics; the tensor within E[x] and
+the leading directions of the words gives the others.  Both come from one sketch.
+With few or short documents the third direction is mostly noise: where two halves of the
+documents do not agree on it, the response has two topics.
+
+A direction may be large because two documents are nearly the same.  So directions are
+ranked by the median of v'E[x x]v over ten folds of the documents: near-duplicate documents
+do not create topics.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property, reduce
+from itertools import combinations
+from operator import add
+
+import numpy as np
+
+from topicprism._typing import Array, Coord, Cube, Square, Word, WordCoord, WordTopic
+from topicprism.corpus import Corpus, Documents
+from topicprism.learn.defaults import TEXT
+from topicprism.learn.result import FitContext
+from topicprism.model import Model, TooManyTopics
+from topicprism.moments import Additive, pair_products, word_sums
+from topicprism.settings import Settings
+from topicprism.sketching import Sketch, orthonormal, scales
+from topicprism.spectral import decompose
+from topicprism.subsets import Subset, map_subsets
+
+
+@dataclass(frozen=True)
+class FirstTopics:
+    """Topics to refine: for any number of them, documents are asked once."""
+
+    context: FitContext
+
+    def of(self, k: int) -> tuple[Model, int]:
+        """``k`` topics, those of the response first, and how many those are."""
+        c = self.context
+        return topics_of(c.sketch, k, self._n_response, c.rng, self._by_fold)
+
+    @cached_property
+    def _n_response(self) -> int:
+        c = self.context
+        joint = c.request.supervised and c.request.settings.method == "joint"
+        return n_response_topics(c.docs, c.folds(TEXT.agreement_folds)) if joint else 0
+
+    @cached_property
+    def _by_fold(self) -> tuple[Square, ...]:
+        c, folds = self.context, self.context.folds(TEXT.ranking_folds)
+        return c.docs.total(second_moments_by_fold, c.sketch.basis.B, folds).moments
+
+
+def topics_of(
+    sketch: Sketch,
+    n_topics: int,
+    n_response: int,
+    rng: np.random.Generator,
+    by_fold: tuple[Square, ...] = (),
+) -> tuple[Model, int]:
+    """A model of at most ``n_topics``, those of the response first, and how many those are.
+
+    Of the response there are ``n_response``, unless the words tell nothing of it.
+    ``by_fold`` are second moments of folds of the documents, to recognise near-duplicates by.
+    """
+    zz = sketch.second / sketch.weight
+    mean, xx, b = sketch.first[:-1] / sketch.weight, zz[:-1, :-1], zz[-1, :-1]
+    wanted = min(n_response, n_topics) if n_topics > 1 and response_has_signal(sketch) else 0
+    response = _within(sketch, orthonormal(mean, b, xx @ b), wanted, rng)
+    content = _within(sketch, _leading(mean, xx, by_fold), n_topics - response.shape[1], rng)
+    n, m = response.shape[1], content.shape[1]
+    share = TEXT.response_share if n and m else float(n > 0)
+    alpha = TEXT.prior_sum * np.repeat([share / max(n, 1), (1 - share) / max(m, 1)], [n, m])
+    frequencies = sketch.basis.lift @ mean
+    mu = (1 - TEXT.smoothing) * np.hstack([response, content])
+    mu += TEXT.smoothing * frequencies[:, None]
+    return Model(alpha, mu / mu.sum(axis=0), np.zeros(n + m), 0.0, TEXT.burstiness), n
+
+
+def _leading(mean: Coord, xx: Square, by_fold: tuple[Square, ...]) -> Array:
+    """E[x], and then the directions across it along which words vary most, in every fold."""
+    across = np.eye(len(mean)) - np.outer(mean, mean) / (mean @ mean)
+    _, vectors = np.linalg.eigh(across @ xx @ across)
+    sizes = [np.einsum("ij,ik,kj->j", vectors, part, vectors) for part in by_fold or (xx,)]
+    order = np.argsort(-np.median(sizes, axis=0))
+    return orthonormal(mean, *vectors.T[order])
+
+
+@dataclass(frozen=True)
+class FoldMoments(Additive):
+    """Weights and sums of x1 x2, in coordinates, of each fold of the documents."""
+
+    weights: Array
+    sums: Cube
+
+    @property
+    def moments(self) -> tuple[Square, ...]:
+        return tuple(s / w for s, w in zip(self.sums, self.weights, strict=True) if w > 0)
+
+
+def second_moments_by_fold(c: Corpus, B: WordCoord, folds: Sequence[Subset]) -> FoldMoments:
+    n, K = len(folds), B.shape[1]
+    found = FoldMoments(np.zeros(n), np.zeros((n, K, K)))
+    for i, fold in enumerate(folds):
+        rows = fold.rows(c)
+        words = word_sums(rows)
+        found.weights[i] = words.y.weight
+        found.sums[i] = B.T @ (pair_products(rows, B) - words.x2[:, None] * B)
+    return found
+
+
+def response_has_signal(sketch: Sketch) -> bool:
+    """Whether E[y x] is more than the chance of V words: else the response has no direction."""
+    mean, b = sketch.first[:-1] / sketch.weight, sketch.second[-1, :-1] / sketch.weight
+    own = b - mean * (mean @ b) / (mean @ mean)
+    V, noise = sketch.n_seen, sketch.c1 / sketch.weight**2
+    return bool(own @ own > V * noise * (1 + 4 * np.sqrt(2 / V)))
+
+
+def n_response_topics(docs: Documents, folds: Sequence[Subset]) -> int:
+    """Three topics for the response, or two if documents do not agree on E[x x] b."""
+    return 3 if agreement(docs, folds) >= TEXT.agreement else 2
+
+
+def agreement(docs: Documents, folds: Sequence[Subset]) -> float:
+    """Cosine between the third directions of two halves of the documents.
+
+    Halves are made of an even number of folds, in all ways, and the mean is returned.  With
+    A and b as sums, those of a half are sums over its folds.
+    """
+    sums = map_subsets(docs, folds, word_sums)
+    if min(s.n for s in sums) == 0:
+        return 0.0
+    whole = reduce(add, sums)
+    _, inverse = scales(whole)
+    mean = np.column_stack([inverse * s.x for s in sums])
+    b = np.column_stack([inverse * s.yx_about(whole.y.mean) for s in sums])
+    scaled = inverse[:, None] * b
+    pairs = map_subsets(docs, folds, pair_products, scaled)
+    A_b = np.stack([p - s.x2[:, None] * scaled for p, s in zip(pairs, sums, strict=True)])
+    A_b *= inverse[:, None]
+
+    def third(half: list[int]) -> Word:
+        image = A_b[half][:, :, half].sum(axis=(0, 2))
+        known = orthonormal(mean[:, half].sum(axis=1), b[:, half].sum(axis=1), image)
+        return known[:, 2] if known.shape[1] > 2 else np.zeros(len(known))
+
+    ways = [list(half) for half in combinations(range(len(folds)), len(folds) // 2)]
+    n = len(ways) // 2  # in this order, each of the first half is what one of the second leaves
+    return float(np.mean([third(ways[i]) @ third(ways[-1 - i]) for i in range(n)]))
+
+
+def _within(sketch: Sketch, R: Array, n_topics: int, rng: np.random.Generator) -> WordTopic:
+    """Topics from the tensor in the first directions of R; fewer where these carry no more."""
+    n, settings = min(n_topics, R.shape[1]), Settings("two-stage", n_restarts=TEXT.tensor_restarts)
+    while n > 0:
+        try:
+            found = decompose(sketch.project(R[:, :n]), n, TEXT.tensor_alpha0, settings, rng=rng)
+            return found.model.mu
+        except TooManyTopics as refused:
+            n = min(refused.largest, n - 1)
+    return np.empty((len(sketch.basis.B), 0))

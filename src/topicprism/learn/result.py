@@ -1,0 +1,140 @@
+"""What is asked of a fit, what comes of it, and how that is put into words."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from enum import Enum
+from functools import cached_property
+
+import numpy as np
+
+from topicprism._typing import Array, Topic
+from topicprism.corpus import Documents
+from topicprism.model import Model, ResponseScale
+from topicprism.settings import Settings, check_problem
+from topicprism.sketching import SIGNIFICANT, Sketch
+from topicprism.spectral import Solution
+from topicprism.subsets import ALL, KeyCounts, Subset
+
+AS_ASKED = "as asked"
+
+
+class Regime(Enum):
+    """What documents are taken to be."""
+
+    MODEL = "model"  # draws from the model: the answer is the paper's
+    TEXT = "text"  # more structure than the topics explain
+
+
+@dataclass(frozen=True)
+class FitRequest:
+    """What was asked for; None is for the data to say."""
+
+    n_topics: int | None = None
+    alpha0: float | None = None
+    settings: Settings = Settings()  # noqa: RUF009 - frozen
+    supervised: bool = True
+
+    def check(self, available: int) -> None:
+        """Refuse what cannot be, in a vocabulary or a sketch of this size."""
+        n_topics = 1 if self.n_topics is None else self.n_topics
+        check_problem(n_topics, 1.0 if self.alpha0 is None else self.alpha0, available)
+
+
+@dataclass(frozen=True)
+class FitContext:
+    """Documents, their sketch, and what is wanted of them."""
+
+    docs: Documents
+    sketch: Sketch
+    keys: KeyCounts
+    request: FitRequest
+    rng: np.random.Generator
+    within: Subset = ALL  # where the keys of its documents are
+
+    @property
+    def scale(self) -> ResponseScale:
+        return ResponseScale(self.sketch.basis.centre, self.sketch.basis.scale)
+
+    @cached_property
+    def n_documents(self) -> int:
+        return self.keys.size(self.within)
+
+    def at_most(self, n: int) -> Subset:
+        return self.keys.at_most(n, self.within)
+
+    def folds(self, n: int) -> list[Subset]:
+        return self.keys.cut(n, self.within)
+
+
+@dataclass(frozen=True)
+class Trial:
+    """How well one number of topics predicted documents that were held out."""
+
+    n_topics: int
+    alpha0: float
+    noise_variance: float
+    pr2: float
+    pr2_std: float
+
+
+@dataclass(frozen=True, eq=False)
+class Selection:
+    """What was chosen, from what, and why."""
+
+    n_topics: int
+    alpha0: float
+    noise_variance: float
+    trials: tuple[Trial, ...]
+    spectrum: Array  # eigenvalues of E[x x] in the sketch, the largest first
+    threshold: float  # an eigenvalue below it may be chance
+    reasons: dict[str, str]  # a sentence for each parameter
+
+
+@dataclass(frozen=True)
+class FitResult:
+    """A model, how it was chosen, and what is known of its errors."""
+
+    model: Model
+    selection: Selection
+    predictive_variance: Array  # (a, b): Var[y | words] is about a + b Var[eta . h | words]
+    n_short: int = 0
+    coef_std: Topic | None = None
+    frozen_topics: tuple[int, ...] = ()  # of the response, which refinement left alone
+    solution: Solution | None = None  # of the tensor decomposition, in the regime of the model
+
+    @property
+    def regime(self) -> Regime:
+        return Regime.TEXT if self.solution is None else Regime.MODEL
+
+    def with_noise_variance(self, variance: float, reason: str) -> FitResult:
+        reasons = self.selection.reasons | {"noise_variance": reason}
+        return replace(
+            self,
+            model=replace(self.model, sigma=float(np.sqrt(variance))),
+            selection=replace(self.selection, noise_variance=variance, reasons=reasons),
+            predictive_variance=np.array([variance, 1.0]),
+        )
+
+
+def selection_of(
+    sketch: Sketch, model: Model, alpha0: float, trials: tuple[Trial, ...], reasons: dict[str, str]
+) -> Selection:
+    threshold = SIGNIFICANT * sketch.noise_edge
+    variance = float(model.sigma**2)
+    return Selection(
+        model.n_topics, float(alpha0), variance, trials, sketch.spectrum, threshold, reasons
+    )
+
+
+# --- wording ----------------------------------------------------------------------------
+
+
+def describe_variance(value: float, std: float) -> str:
+    return f"{value:.3g}, with a standard error of {std:.1g}"
+
+
+def listed(numbers: Iterable[float]) -> str:
+    *most, last = (f"{number:g}" for number in numbers)
+    return f"{', '.join(most)} and {last}" if most else last

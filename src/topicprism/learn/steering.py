@@ -1,0 +1,85 @@
+"""Topics steered to what predicts: words are drawn into topics where that would predict better.
+
+A sampler sees words and response together, and a document has many words and one response:
+topics drift to what explains words alone.  Raising the response's weight prevents that, but
+documents then follow their own response, which new documents do not have.  So steering goes by
+h(words), the proportions that words alone give, and the error it leaves ::
+
+    sum over documents of (y - eta . h(words))^2
+
+Its gradient along each log mu[w, i] is known (:mod:`topicprism.backends.steering`), with the
+standard error of that gradient over documents.  What may be chance is taken off::
+
+    gradient = sign(gradient) max(|gradient| - c * standard error, 0)
+
+and the rest is added to the prior of a sampler's topics: from time to time, the count of each
+word in each topic is shifted by ::
+
+    prior_shift[w, i] = decay * prior_shift[w, i] + strength * gradient / residual variance
+
+At a fixed point the words' likelihood falls as fast as the response's, given words alone, rises,
+the latter weighing strength / (1 - decay) times what it weighs in the model.  This is
+prediction-constrained learning (Hughes et al., 2018) inside a sampler.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from topicprism._typing import Array, Doc, DocTopic, Topic, WordTopic
+from topicprism.backends import steering
+from topicprism.corpus import Corpus, Documents, take_rows
+from topicprism.inference import weighed
+from topicprism.learn.defaults import STEERING
+from topicprism.learn.ridge import Products, regress
+from topicprism.model import Model
+from topicprism.moments import Additive
+
+
+@dataclass(frozen=True)
+class Gradients(Additive):
+    """Sums over documents along each log mu[w, i], of their squares, and of squared errors."""
+
+    gradient: WordTopic
+    squares: WordTopic
+    n: int
+    error: float
+
+    def significant(self) -> WordTopic:
+        """What is beyond chance, in words."""
+        chance = STEERING.standard_errors * np.sqrt(self.squares)
+        size = np.maximum(np.abs(self.gradient) - chance, 0)
+        variance = max(self.error / max(self.n, 1), 1e-9)
+        words: WordTopic = np.copysign(size, self.gradient) / variance
+        return words
+
+
+def prior_shift(docs: Documents, model: Model, before: WordTopic | None) -> WordTopic:
+    """By how many words the prior of each topic is to be shifted, having been by ``before``."""
+    eta = regress(docs.total(map_products, model)).eta
+    asked = STEERING.strength * docs.total(gradients, model, eta).significant()
+    return asked if before is None else STEERING.decay * before + asked
+
+
+def map_products(c: Corpus, model: Model) -> Products:
+    _, y, h = _proportions(c, model)
+    return Products.of(h, y)
+
+
+def gradients(c: Corpus, model: Model, eta: Topic) -> Gradients:
+    X, y, h = _proportions(c, model)
+    gradient, squares = sums = np.zeros((2, *model.mu.shape))
+    steering.pulls(*X, model.alpha, y, eta, h, sums)
+    return Gradients(gradient, squares, len(y), float(((y - h @ eta) ** 2).sum()))
+
+
+def _proportions(c: Corpus, model: Model) -> tuple[tuple[Array, ...], Doc, DocTopic]:
+    """Words and topics as kernels take them; responses; proportions."""
+    rows = c.long()
+    X = weighed(take_rows(rows.counts, 0, len(rows)), model.burstiness)
+    words = (X.indptr, X.indices, X.data, np.ascontiguousarray(model.mu))
+    h = np.empty((len(rows), model.n_topics))
+    steering.settle(*words, model.alpha, STEERING.sweeps, h)
+    return words, np.ascontiguousarray(rows.y, dtype=float), h

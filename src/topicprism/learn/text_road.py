@@ -1,0 +1,150 @@
+"""Where text has more structure than k topics: topics, refined on documents, then a regression.
+
+1. The number of topics is tried on documents held out, unless it was asked for.
+2. First topics come from tensors (:mod:`topicprism.learn.response_topics`).
+3. They are refined on documents (:mod:`topicprism.learn.refine`).
+4. Prior and coefficients are those which predict best from inferred proportions
+   (:mod:`topicprism.learn.ridge`).
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from topicprism.corpus import Documents
+from topicprism.learn.defaults import TEXT
+from topicprism.learn.refine import refine
+from topicprism.learn.response_topics import FirstTopics
+from topicprism.learn.result import AS_ASKED, FitContext, FitResult, Trial, listed, selection_of
+from topicprism.learn.ridge import best_alpha0, calibrate, likeliest_alpha0, products, regress
+from topicprism.learn.spectrum import describe_crowd
+from topicprism.model import Model
+from topicprism.moments import word_sums
+from topicprism.sketching import Sketch, find_basis, sketch_over
+from topicprism.spectral import width_for
+from topicprism.subsets import ALL, SubsetDocuments
+
+Chosen = tuple[int, str, tuple[Trial, ...]]  # number of topics, why, and what was tried
+
+
+def from_documents(context: FitContext) -> FitResult:
+    """The best model of text."""
+    request, docs = context.request, context.docs
+    k, why, trials = (
+        _number_of_topics(context) if request.n_topics is None else (request.n_topics, AS_ASKED, ())
+    )
+    start, n_frozen = FirstTopics(context).of(k)
+    if start.n_topics < k:
+        why += f", but the words carry only {start.n_topics}"
+    subset = context.at_most(TEXT.learn_documents)
+    if request.supervised:
+        model = refine(docs, start, TEXT.rounds, n_frozen, subset)
+        return _with_response(context, model, n_frozen, (k, why, trials))
+    unweighted = replace(start, burstiness=0.0)  # it is judged by every one of its words
+    model = refine(docs, unweighted, TEXT.rounds, n_frozen, subset)
+    return _without_response(context, model, (k, why, trials))
+
+
+def text_sketch(docs: Documents, n_topics: int, rng: np.random.Generator) -> Sketch:
+    sums = docs.total(word_sums)
+    return sketch_over(docs, find_basis(docs, sums, width_for(n_topics), rng))
+
+
+def _with_response(context: FitContext, model: Model, n_frozen: int, chosen: Chosen) -> FitResult:
+    request, asked = context.request, context.request.settings.noise_variance
+    alpha0, reason = request.alpha0, AS_ASKED
+    if alpha0 is None:
+        tried_on = context.at_most(TEXT.trial_documents)
+        alpha0 = best_alpha0(context.docs, model, context.scale, tried_on, TEXT.alpha0_grid)
+        reason = (
+            f"the smallest of {listed(TEXT.alpha0_grid)} within {TEXT.alpha0_tolerance:g} R2 of "
+            "the best"
+        )
+    model = model.with_alpha0(alpha0)
+    subset = context.at_most(TEXT.learn_documents)
+    found = calibrate(context.docs, model, context.scale, subset)
+    order = np.lexsort((-found.model.alpha, found.model.eta))
+    model = found.model.reordered(order)
+    variance = "the residual variance of the regression less the uncertainty of the proportions"
+    if asked is not None:
+        model, variance = replace(model, sigma=float(np.sqrt(asked))), AS_ASKED
+    _, why, trials = chosen
+    reasons = {"n_topics": why, "alpha0": reason, "noise_variance": variance}
+    selection = selection_of(context.sketch, model, alpha0, trials, reasons)
+    return FitResult(
+        model,
+        selection,
+        found.predictive_variance,
+        coef_std=found.coef_std[order],
+        frozen_topics=tuple(np.flatnonzero(order < n_frozen).tolist()),
+    )
+
+
+def _without_response(context: FitContext, model: Model, chosen: Chosen) -> FitResult:
+    alpha0, reason = context.request.alpha0, AS_ASKED
+    if alpha0 is None:
+        grid, subset = TEXT.alpha0_grid_unsupervised, context.at_most(TEXT.trial_documents)
+        alpha0 = likeliest_alpha0(context.docs, model, subset, grid)
+        reason = (
+            f"of {listed(grid)} the one by which half of a document's words best predict the rest"
+        )
+    model = model.with_alpha0(alpha0).reordered(np.argsort(-model.alpha))
+    _, why, trials = chosen
+    reasons = {"n_topics": why, "alpha0": reason}
+    selection = selection_of(context.sketch, model, alpha0, trials, reasons)
+    return FitResult(model, selection, np.zeros(2))
+
+
+# --- the number of topics -----------------------------------------------------------------
+
+
+def _number_of_topics(context: FitContext) -> Chosen:
+    """The most topics that predict documents held out about as well as any number does."""
+    n, width = context.n_documents, context.sketch.basis.width
+    most = min(n // TEXT.documents_per_topic, context.docs.n_words, width - 2)
+    crowd = describe_crowd(context.sketch)
+    if not context.request.supervised:
+        return max(min(TEXT.n_topics_unsupervised, most), 1), f"{crowd}; the usual number", ()
+    tried = [k for k in TEXT.candidates if k <= most]
+    if not tried:
+        why = f"{crowd}; {n} documents are too few to try more"
+        return max(min(TEXT.n_topics_of_few, most), 1), why, ()
+    trials = _trials(context, tried)
+    best = max(trials, key=lambda t: t.pr2)
+    scores = ", ".join(f"{t.pr2:.3f} with {t.n_topics}" for t in trials)
+    held_out = f"held-out R2: {scores}"
+    if best.pr2 < 2 * best.pr2_std:
+        why = f"{crowd}, but they predict little of the response; {held_out}"
+        return trials[0].n_topics, why, trials
+    chosen = [t for t in trials if t.pr2 >= best.pr2 - TEXT.r2_tolerance][-1]
+    why = f"{crowd}; the most topics within {TEXT.r2_tolerance:g} of the best {held_out}"
+    return chosen.n_topics, why, trials
+
+
+def _trials(context: FitContext, tried: list[int]) -> tuple[Trial, ...]:
+    """Each number of topics, learnt without some documents and tried on these."""
+    share = min(TEXT.held_out, TEXT.trial_documents / 2 / context.n_documents)
+    rest = context.keys.share(0, 1 - share)
+    docs = SubsetDocuments(context.docs, rest)
+    sketch = text_sketch(docs, max(tried), context.rng)
+    known = replace(context, docs=docs, sketch=sketch, within=rest)
+    held_out, first = SubsetDocuments(context.docs, rest.rest), FirstTopics(known)
+    return tuple(_trial(known, k, first.of(k), held_out) for k in tried)
+
+
+def _trial(context: FitContext, k: int, first: tuple[Model, int], held_out: Documents) -> Trial:
+    docs, scale = context.docs, context.scale
+    start, n_frozen = first
+    subset = context.at_most(TEXT.trial_documents)
+    model = refine(docs, start, TEXT.trial_rounds, n_frozen, subset)
+    asked = context.request.alpha0
+    grid = TEXT.alpha0_grid if asked is None else (asked,)
+    alpha0 = best_alpha0(docs, model, scale, subset, grid)
+    model = model.with_alpha0(alpha0)
+    found = regress(docs.total(products, model, scale, subset))
+    tried_on = held_out.total(products, model, scale, ALL)
+    fit = tried_on.pr2(found.eta)
+    std = 2 * np.sqrt(max(fit, 0.05)) * (1 - fit) / np.sqrt(max(tried_on.n, 1))
+    return Trial(k, alpha0, scale.scale**2 * found.variance, fit, float(std))
