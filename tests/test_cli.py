@@ -23,7 +23,7 @@ from sklearn.feature_extraction.text import CountVectorizer
 import topicprism
 from topicprism.cli import main
 from topicprism.cli.arguments import ORDERS, parser
-from topicprism.cli.learning import OURS, PURPOSES
+from topicprism.cli.learning import BASELINE, OURS, PURPOSES
 from topicprism.cli.progress import Progress
 from topicprism.cli.reading import draw
 from topicprism.cli.showing import bars, fit_lines, scores, topic_table
@@ -1171,6 +1171,32 @@ def test_huge_numbers_do_not_break_the_tables():
         assert {len(row.split("#")[0].rstrip()) for row in rows} == {26}
     drawn = list(bars([0.5, -123456.789, -1.5e300], ["3", "5", "10"]))
     assert len({len(line.split("#")[0].rstrip()) for line in drawn}) == 1
+
+
+def warning(ours, ridge, n_topics):
+    facts = {"n_held_out": 9, "n_baseline": 9, "n_documents": 9, "topics": [TOPIC] * n_topics}
+    lines = list(scores(facts | {"scores": {OURS: ours, BASELINE: ridge, "the mean": 0.0}}))
+    assert max(map(len, lines)) <= 80
+    return " ".join(" ".join(lines[4:]).split())
+
+
+def test_words_are_blamed_only_where_a_regression_on_them_fails_too():
+    """Where topics predict nothing, it may be the words, or one topic, or these topics."""
+    for n_topics in (1, 3):
+        assert warning(0.5, 0.553, n_topics) == ""
+        said = warning(0.001, -0.02, n_topics)
+        assert said.startswith("the words predict next to nothing of the number")
+    said = warning(-0.003, 0.553, 1)
+    assert said.startswith("with one topic every text gets the same prediction")
+    assert "--n-topics" in said
+    assert "words predict next to nothing" not in said
+    assert warning(0.01, 0.553, 3).startswith("these 3 topics predict next to nothing, though")
+
+
+def test_one_topic_is_not_the_fault_of_the_words(here, capsys):
+    status, out, _ = run(capsys, "fit", "reviews.csv", "-o", "one.tprism", "--n-topics", "1")
+    assert status == 0
+    assert "with one topic every text gets the same prediction, though the words do" in out
 
 
 def test_reasons_are_wrapped_beside_what_was_chosen():

@@ -6,10 +6,11 @@ from collections.abc import Iterator
 from textwrap import wrap
 from typing import Any
 
-from topicprism.cli.learning import OURS
+from topicprism.cli.learning import BASELINE, OURS
 from topicprism.show.effects import CLASS, PRIOR, RESPONSE, WORDS, between, fixed, percent
 
 WIDTH, NAMES = 80, 14  # columns of a line, and of the names at its beginning
+LITTLE = 0.02  # predictive R2 below it is next to nothing
 BAR = 40
 NAMED, LONGEST_WORD = 5, 30  # words too common to count
 SHARES = {WORDS: "share", PRIOR: "prior"}  # heading of a column of shares
@@ -109,8 +110,26 @@ def scores(facts: dict[str, Any]) -> Iterator[str]:
         yield f"  {name:16} {told:>7}  {bar}".rstrip()
     if facts["n_baseline"] < facts["n_documents"]:
         yield f"  (ridge learnt from {facts['n_baseline']:,} documents, to keep memory small)"
-    if facts["scores"][OURS] < 0.02:
-        yield "  the words tell next to nothing about the number: do not trust the effects"
+    yield from _warning(facts["scores"], len(facts["topics"]))
+
+
+def _warning(found: dict[str, float], n_topics: int) -> Iterator[str]:
+    """What failed where the topics predict next to nothing: the words, or these topics."""
+    if found[OURS] >= LITTLE:
+        return
+    if found.get(BASELINE, 0.0) < LITTLE:
+        said = "the words predict next to nothing of the number: do not trust the effects"
+    elif n_topics == 1:
+        said = (
+            "with one topic every text gets the same prediction, though the words do predict "
+            "the number: ask for more topics with --n-topics"
+        )
+    else:
+        said = (
+            f"these {n_topics} topics predict next to nothing, though the words do predict the "
+            "number: do not trust the effects, and try another --n-topics"
+        )
+    yield from wrap(said, WIDTH, initial_indent="  ", subsequent_indent="  ")
 
 
 def bars(values: list[float], labels: list[str], marks: list[bool] | None = None) -> Iterator[str]:
