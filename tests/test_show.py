@@ -25,6 +25,7 @@ from topicprism.show.effects import effects, fixed, percent
 from topicprism.show.markup import typeset
 from topicprism.show.plots import plot_effects, plot_topics
 from topicprism.show.report import render, summarise
+from topicprism.show.words import top_words
 
 matplotlib.use("Agg")
 plt = pytest.importorskip("matplotlib.pyplot")
@@ -189,6 +190,22 @@ def test_the_page_shows_the_same(fitted):
         assert [row[2], *row[4:]] == [
             typeset(text) for text in [*texts(shown, i), percent(shown.share[i])]
         ]
+
+
+def test_words_come_in_one_order(fitted, tmp_path, capsys):
+    """By how much more often a topic has them than the documents do, all topics together."""
+    p = fitted.model.mu @ np.array(fitted.info["shares"])
+    expected = top_words(fitted.model, fitted.words, 10, p=p)
+    listed = json.loads(command(fitted, tmp_path, capsys, "--json", "--words", "10"))["topics"]
+    assert [t["words"] for t in listed] == [expected[t["number"] - 1] for t in listed]
+    _, *rows = Rows(fitted._repr_html_()).rows
+    assert [row[-1] for row in rows] == [", ".join(expected[int(row[0]) - 1]) for row in rows]
+    panels = plot_topics(fitted).axes
+    drawn = [[tick.get_text() for tick in ax.get_yticklabels()] for ax in panels]
+    assert drawn == [expected[t["number"] - 1] for t in listed]
+    if not hasattr(fitted.topics, "classes_"):
+        page = summarise(fitted, TEXTS, STARS).topics
+        assert [[w.text for w in t.relevant[:10]] for t in page] == expected
 
 
 def test_a_classifier_has_no_range_of_responses():

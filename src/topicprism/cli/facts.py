@@ -6,7 +6,6 @@ from numbers import Real
 from typing import Any
 
 from topicprism.show.effects import effects
-from topicprism.show.words import top_words
 from topicprism.texts import TopicPipeline
 
 Choices = dict[str, dict[str, Any]]
@@ -18,7 +17,7 @@ def topics_of(pipeline: TopicPipeline, n_words: int, by: str = "relevance") -> l
     Its share is that of the words held out, or of the prior if none were.
     """
     shown = effects(pipeline)
-    words = top_words(shown.model, shown.words, n_words, by)
+    words = shown.top_words(n_words, by)
     return [
         {
             "number": i + 1,

@@ -14,9 +14,9 @@ from typing import Any
 import numpy as np
 from sklearn.pipeline import Pipeline
 
-from topicprism._typing import Array, Ints, Topic
+from topicprism._typing import Array, Ints, Topic, Word
 from topicprism.model import Model
-from topicprism.show.words import Words, vocabulary
+from topicprism.show.words import WEIGHT, Words, top_ids, vocabulary
 
 NORMAL_95 = 1.959964  # standard errors on either side that hold 95 % of a normal distribution
 MIN_DRAWS = 20  # of a chain, for quantiles at 2.5 and 97.5 %
@@ -81,6 +81,20 @@ class Effects:
         error = float(np.median([high - low for low, high in known] or [0])) / (2 * NORMAL_95)
         wanted = decimals(100 * error) if error > 0 else enough
         return min(max(enough, wanted), enough + 2, MAX_DECIMALS)
+
+    @property
+    def word_probabilities(self) -> Word:
+        """Of documents in which topics have these shares."""
+        p: Word = self.model.mu @ self.share
+        return p
+
+    def top_ids(self, n: int, by: str = "relevance", weight: float = WEIGHT) -> list[Ints]:
+        """Columns of the words that describe each topic, best first."""
+        return top_ids(self.model, n, by, weight, self.word_probabilities)
+
+    def top_words(self, n: int, by: str = "relevance", weight: float = WEIGHT) -> list[list[str]]:
+        """The words themselves."""
+        return [[str(self.words[w]) for w in ids] for ids in self.top_ids(n, by, weight)]
 
     def format_effect(self, value: float) -> str:
         """A coefficient."""

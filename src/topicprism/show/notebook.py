@@ -11,7 +11,6 @@ from typing import Any
 
 from topicprism.show.effects import Effects, effects, percent
 from topicprism.show.markup import Html, bdi, join, tag, typeset
-from topicprism.show.words import top_words
 
 LINE = "border-bottom:1px solid rgba(128,128,128,.3);padding:.3em .7em"
 TABLE = "border-collapse:collapse;color:inherit;background:transparent;font-size:.95em"
@@ -35,7 +34,7 @@ def topics_html(
     share = [typeset(percent(x)) for x in shown.share]
     columns.append((f"share {shown.share_of}", RIGHT, share))
     if named:
-        said = top_words(shown.model, shown.words, n_words)
+        said = shown.top_words(n_words)
         columns.append(("words", WORDS, [_listed(words) for words in said]))
     heads = [tag("th", head, scope="col", style=f"{s};{LINE}") for head, s, _ in columns]
     rows = [

@@ -15,7 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from topicprism._typing import Ints
 from topicprism.show.effects import Effects, effects, percent
-from topicprism.show.words import WEIGHT, top_ids, top_words
+from topicprism.show.words import WEIGHT
 
 BELOW, ABOVE, GREY = "#b5541c", "#1f6fad", "#767676"
 LONGEST_WORD, LONGEST_LABEL = 24, 70
@@ -76,7 +76,7 @@ def plot_effects(
     if shown.left is not None:
         ax.axvspan(*shown.left, color=GREY, alpha=0.12, lw=0, zorder=-1, label="as observed")
         ax.legend(frameon=False, loc="lower right", fontsize="small")
-    said = top_words(shown.model, shown.words, n_words, by, weight)
+    said = shown.top_words(n_words, by, weight)
     ax.set_yticks(y, [f"{_listed(said[i])}  {i + 1}" for i in order])
     ax.set(xlabel=_plain(shown.response) + " of a document that is all of one topic")
     ax.set_ylim(k - 0.3, -0.7)  # the first topic on top, as in tables
@@ -115,7 +115,7 @@ def plot_topics(
     figure, panels = _pyplot().subplots(
         n_rows, n_columns, figsize=size, squeeze=False, layout="constrained"
     )
-    ids = top_ids(shown.model, n_words, by, weight)
+    ids = shown.top_ids(n_words, by, weight)
     for ax, i in zip(panels.flat, shown.order, strict=False):
         p = shown.model.mu[ids[i], i]
         ax.barh(np.arange(len(p)), p, color=_colour(shown, int(i)), alpha=0.75, height=0.72)

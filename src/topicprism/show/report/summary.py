@@ -16,7 +16,6 @@ from topicprism.show.report.facts import Choice, Numbers, Reason, Summary, Topic
 from topicprism.show.report.fitted import Fitted, fitted
 from topicprism.show.report.packing import pack
 from topicprism.show.report.prose import about, sentences
-from topicprism.show.words import WEIGHT, top_ids
 
 N_WORDS, N_NAME = 15, 3  # words listed of a topic, and in its name
 N_EIGENVALUES = 60
@@ -96,9 +95,8 @@ def _shown(what: Fitted, seen: Seen | None) -> Effects:
 
 def _topics(what: Fitted, shown: Effects, places: Array) -> tuple[Topic, ...]:
     model = what.model
-    p = model.mu @ shown.share
-    relevant = top_ids(model, N_WORDS, "relevance", WEIGHT, p)
-    probable = top_ids(model, N_WORDS, "probability")
+    p = shown.word_probabilities
+    relevant, probable = (shown.top_ids(N_WORDS, by) for by in ("relevance", "probability"))
 
     def listed(ids: Ints, i: int) -> tuple[Word, ...]:
         return tuple(Word(what.words[w], float(model.mu[w, i]), float(p[w])) for w in ids.tolist())
