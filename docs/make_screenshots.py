@@ -20,8 +20,8 @@ from sklearn.pipeline import make_pipeline
 
 import topicprism
 from topicprism.datasets import make_reviews
-from topicprism.plots import plot_effects
-from topicprism.report import summarise, write_page
+from topicprism.show.plots import plot_effects
+from topicprism.show.report import summarise, write_page
 from topicprism.texts import TopicPipeline
 
 IMAGES = Path(__file__).parent / "images"

@@ -48,6 +48,7 @@ def pipeline(words, mu, eta, alpha=None, burstiness=0.0, **text):
     topics = SpectralSLDA(n_topics=k)
     given = np.full(k, 1 / k) if alpha is None else np.asarray(alpha, float)
     topics.model_ = Model(given, mu / mu.sum(axis=0), np.asarray(eta, float), 0.4, burstiness)
+    topics.coef_ = topics.model_.eta
     topics.n_features_in_ = len(words)
     return Pipeline([("counts", FastCountVectorizer(vocabulary=words, **text)), ("topics", topics)])
 

@@ -21,15 +21,16 @@ from malformed import MALFORMED
 from sklearn.feature_extraction.text import CountVectorizer
 
 import topicprism
-from topicprism import words
 from topicprism.cli import main
 from topicprism.cli.arguments import ORDERS, parser
-from topicprism.cli.learning import OURS, PURPOSES
+from topicprism.cli.learning import BASELINE, OURS, PURPOSES
 from topicprism.cli.progress import Progress
 from topicprism.cli.reading import draw
-from topicprism.cli.showing import bars, decimals, fit_lines, scores, topic_table
+from topicprism.cli.showing import bars, fit_lines, scores, topic_table
 from topicprism.datasets import ASPECTS, make_reviews
 from topicprism.files import load
+from topicprism.show import words
+from topicprism.show.report.prose import number
 from topicprism.tables import formats
 from topicprism.texts import assemble
 
@@ -104,11 +105,17 @@ def test_fit_prints_everything_at_80_columns(here, capsys):
     assert f"{N * 9 // 10:,} learnt from, {N // 10} held out to score on" in out
     assert re.search(r"^topics +8", out, re.M)
     assert re.search(r"^alpha0 +1\.6", out, re.M)
-    assert re.search(r"^sigma +0\.\d+", out, re.M)
+    told = re.search(r"^noise variance +(0\.\d+)", out, re.M)
+    variance = load("reviews.tprism").topics.noise_variance_
+    assert float(told.group(1)) == pytest.approx(variance, rel=1e-3)
+    assert (
+        f"<dt>Noise variance</dt><dd><bdi>{number(variance)}<" in (here / "page.html").read_text()
+    )
+    assert "sigma" not in out
     assert "reviews.tprism holds the model; next:" in out
     assert "TF-IDF + ridge" in out
     assert "the mean" in out
-    rows = re.findall(r"^ *(\d+) +(-?[\d.]+) +(?:[\d.]+ +)?\d+%  (\w+)", out, re.M)
+    rows = re.findall(r"^ *(\d+) +(-?[\d.]+) +(?:[-\d.]+ to [-\d.]+ +)?[\d.]+%  (\w+)", out, re.M)
     effects = [float(x) for _, x, _ in rows]
     assert effects == sorted(effects)
     assert [int(number) for number, _, _ in rows] == list(range(1, 9))
@@ -493,10 +500,11 @@ def test_crowded_text_walks_the_whole_path(crowded, capsys):
     status, out, err = run(capsys, "fit", "crowd.csv", "--report", "p.html")
     assert (status, err) == (0, "")
     assert max(map(len, out.splitlines())) <= 80
-    rows = re.findall(r"^ *\d+ +(-?[\d.]+) +([\d.]+) +(?:\d+|<1)%  \w", out, re.M)
+    rows = re.findall(r"^ *\d+ +(-?[\d.]+) +(-?[\d.]+) to (-?[\d.]+) +<?[\d.]+%  \w", out, re.M)
     fitted = load("crowd.tprism")
     assert len(rows) == fitted.model.n_topics
-    np.testing.assert_allclose([float(std) for _, std in rows], fitted.topics.coef_std_, atol=0.51)
+    reach = [(float(high) - float(low)) / (2 * 1.96) for _, low, high in rows]
+    np.testing.assert_allclose(reach, fitted.topics.coef_std_, atol=0.01)
     assert "no text is all of one topic: a number beyond" in out
     assert "no text is all of one topic" in run(capsys, "topics", "crowd.tprism")[1]
     status, out, _ = run(capsys, "predict", "crowd.tprism", "crowd.csv", "--std")
@@ -938,7 +946,13 @@ sys.exit(main())
 @pytest.mark.parametrize(
     "module",
     ["topicprism.cli", "argparse", "topicprism.tables.streams", "topicprism.cli.session", "numpy"]
-    + ["scipy.sparse", "numba", "sklearn.base", "topicprism.text.kernels", "topicprism.report"],
+    + [
+        "scipy.sparse",
+        "numba",
+        "sklearn.base",
+        "topicprism.text.kernels",
+        "topicprism.show.report",
+    ],
 )
 def test_ctrl_c_while_python_imports_is_one_sentence(tmp_path, module):
     """The child sends itself the signal when it comes to import a module, however fast it is."""
@@ -1117,24 +1131,25 @@ def test_documents_are_drawn_by_the_seed_and_never_twice():
     assert [len(part) for part in draw(99, 0.1, 0)] == [0, 0]
 
 
-def test_numbers_have_as_many_decimals_as_tell_them_apart():
-    assert [decimals(x) for x in (3.5, 350, 0.0021, 1e12, 0)] == [2, 0, 5, 0, 2]
-
-
 TOPIC = {
-    "number": 1, "coefficient": 1.0, "std": None, "share": 0.5, "share_of": "of words",
-    "words": ["room"],
+    "number": 1, "coefficient": 1.0, "coefficient_of": "response", "std": None, "interval": None,
+    "decimals": 2, "share": 0.5, "share_of": "of words", "words": ["room"],
 }  # fmt: skip
 
 
-def test_effects_have_their_deviations_where_known():
-    topic = TOPIC | {"coefficient": 1.234, "std": 0.056, "words": ["room"] * 30}
-    other = topic | {"coefficient": 4.0}
+def test_effects_have_their_intervals_where_known():
+    topic = TOPIC | {"coefficient": 1.234, "interval": (1.13, 1.345), "words": ["room"] * 30}
+    other = topic | {"coefficient": 4.0, "interval": None}
     lines = list(topic_table([topic, other], "a very long name", lines=1))
-    sure = [t | {"std": 0.0012} for t in (topic, other)]
-    assert "1.234  0.001" in "\n".join(topic_table(sure, "stars", lines=1))
-    assert lines[0] == " # a very lo     +-  share  words"
-    assert lines[1].startswith(" 1      1.23   0.06    50%  room room")
+    assert lines[0] == " # a very lo  95% interval  share  words"
+    assert lines[1].startswith(" 1      1.23  1.13 to 1.34    50%  room room")
+    assert lines[2].startswith(" 1      4.00       unknown    50%  room room")
+    fine = [t | {"decimals": 3} for t in (topic, other)]
+    assert "1.234  1.130 to 1.345" in "\n".join(topic_table(fine, "stars", lines=1))
+    classes = [t | {"coefficient_of": "tendency to bad"} for t in (topic, other)]
+    assert next(iter(topic_table(classes, "stars", lines=1))).startswith(" #       bad ")
+    none = [TOPIC | {"coefficient": None, "coefficient_of": None}]
+    assert list(topic_table(none, "stars", lines=1)) == [" #  share  words", " 1    50%  room"]
     prior = [t | {"share_of": "of the prior"} for t in (topic, other)]
     assert "  prior  words" in next(iter(topic_table(prior, "stars", lines=1)))
     assert max(map(len, lines)) <= 80
@@ -1143,10 +1158,10 @@ def test_effects_have_their_deviations_where_known():
 
 
 def test_huge_numbers_do_not_break_the_tables():
-    topic = TOPIC | {"coefficient": 1e14, "std": 1e9}
-    lines = list(topic_table([topic, topic | {"coefficient": -3e15}], "stars", lines=1))
+    topic = TOPIC | {"coefficient": 1e14, "interval": (1e14 - 2e9, 1e14 + 2e9), "decimals": 0}
+    lines = list(topic_table([topic, topic | {"coefficient": -3e11}], "stars", lines=1))
     assert len({lines[0].index("words"), *(line.index("room") for line in lines[1:])}) == 1
-    scored = {"n_held_out": 9, "n_baseline": 9, "n_documents": 9}
+    scored = {"n_held_out": 9, "n_baseline": 9, "n_documents": 9, "topics": [TOPIC]}
     told = scores(scored | {"scores": {OURS: 0.5, "mean": -0.0004}})
     assert any(line.split()[:2] == ["mean", "0.000"] for line in told)
     for worst in (-5.4321e7, -1e205, -99.9994):
@@ -1155,6 +1170,32 @@ def test_huge_numbers_do_not_break_the_tables():
         assert {len(row.split("#")[0].rstrip()) for row in rows} == {26}
     drawn = list(bars([0.5, -123456.789, -1.5e300], ["3", "5", "10"]))
     assert len({len(line.split("#")[0].rstrip()) for line in drawn}) == 1
+
+
+def warning(ours, ridge, n_topics):
+    facts = {"n_held_out": 9, "n_baseline": 9, "n_documents": 9, "topics": [TOPIC] * n_topics}
+    lines = list(scores(facts | {"scores": {OURS: ours, BASELINE: ridge, "the mean": 0.0}}))
+    assert max(map(len, lines)) <= 80
+    return " ".join(" ".join(lines[4:]).split())
+
+
+def test_words_are_blamed_only_where_a_regression_on_them_fails_too():
+    """Where topics predict nothing, it may be the words, or one topic, or these topics."""
+    for n_topics in (1, 3):
+        assert warning(0.5, 0.553, n_topics) == ""
+        said = warning(0.001, -0.02, n_topics)
+        assert said.startswith("the words predict next to nothing of the number")
+    said = warning(-0.003, 0.553, 1)
+    assert said.startswith("with one topic every text gets the same prediction")
+    assert "--n-topics" in said
+    assert "words predict next to nothing" not in said
+    assert warning(0.01, 0.553, 3).startswith("these 3 topics predict next to nothing, though")
+
+
+def test_one_topic_is_not_the_fault_of_the_words(here, capsys):
+    status, out, _ = run(capsys, "fit", "reviews.csv", "-o", "one.tprism", "--n-topics", "1")
+    assert status == 0
+    assert "with one topic every text gets the same prediction, though the words do" in out
 
 
 def test_reasons_are_wrapped_beside_what_was_chosen():
@@ -1172,6 +1213,6 @@ def test_reasons_are_wrapped_beside_what_was_chosen():
     }
     lines = list(fit_lines(facts))
     assert max(map(len, lines)) <= 80
-    assert any(line.startswith("topics     8         of the numbers") for line in lines)
-    assert any(line.startswith(" " * 21) for line in lines)
+    assert any(line.startswith("topics         8         of the numbers") for line in lines)
+    assert any(line.startswith(" " * 25) for line in lines)
     assert "common4 and 4 more" in " ".join(" ".join(lines).split())

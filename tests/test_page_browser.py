@@ -17,10 +17,10 @@ from sklearn.feature_extraction.text import CountVectorizer
 
 import topicprism
 from topicprism.inference import Propagation, infer, posterior
-from topicprism.report import summarise, write_page
-from topicprism.report.colouring import Colouring
-from topicprism.report.fitted import fitted
-from topicprism.words import top_ids
+from topicprism.show.report import summarise, write_page
+from topicprism.show.report.colouring import Colouring
+from topicprism.show.report.fitted import fitted
+from topicprism.show.words import top_ids
 
 FLAGS = [
     "--headless",

@@ -22,17 +22,17 @@ from small_texts import small_texts
 import topicprism
 from topicprism import GibbsSLDA, MedLDAClassifier, SpectralLDA, SpectralSLDA
 from topicprism.datasets import make_reviews
-from topicprism.effects import effects, percent, shares
 from topicprism.learn import Selection, Trial
-from topicprism.plots import (
+from topicprism.show.effects import decimals, effects, percent, shares
+from topicprism.show.plots import (
     plot_effects,
     plot_selection,
     plot_spectrum,
     plot_topics,
     to_pyldavis,
 )
+from topicprism.show.words import top_ids, top_words
 from topicprism.text import FastCountVectorizer
-from topicprism.words import top_words
 
 matplotlib.use("Agg")
 plt = pytest.importorskip("matplotlib.pyplot")
@@ -113,18 +113,22 @@ def test_a_class_can_be_chosen():
 
 
 def test_numbers_are_as_fine_as_they_differ(topics):
-    def said(coef, value):
-        topics.coef_ = np.array(coef)
-        return effects(topics).said(value)
+    def said(coef, value, std=None):
+        topics.coef_, topics.coef_std_ = np.array(coef), std
+        return effects(topics).format_effect(value)
 
     assert said([1.0, 3.0, 5.0], 3.14159) == "3.14"
     assert said([0.001, 0.002, 0.003], 0.00234567) == "0.00235"
-    assert said([100.0, 5000.0, 90000.0], 1234.567) == "1235"
-    assert said([0.0, 0.0, 0.0], 0.0) == "0.000000000000"
-    assert said([1e9, 2e9, 5e9], 1.5e9) == "1.5e+09"
+    assert said([100.0, 5000.0, 90000.0], 1234.567) == "1,235"
+    assert said([0.0, 0.0, 0.0], 0.0) == "0.00"
+    assert said([1e9, 2e9, 5e9], 1.5e9) == "1,500,000,000"
+    assert said([1e9, 2e9, 5e99], 5e99) == "5e+99"
+    assert said([1.0, 3.0, 5.0], 3.14159, np.full(3, 0.003)) == "3.142"
+    assert said([1.0, 3.0, 5.0], 3.14159, np.full(3, 1e-8)) == "3.1416"
     assert said([0.0, 1.0, 5.0], -0.0001) == "0.00"
-    assert percent(0.123) == "12%"
-    assert percent(0.001) == "<1%"
+    assert [decimals(x) for x in (3.5, 350, 0.0021, 1e12, 0)] == [2, 0, 5, 0, 2]
+    shown = [percent(x) for x in (0.0, 0.0004, 0.001, 0.0949, 0.123, 1.0)]
+    assert shown == ["0%", "<0.1%", "0.1%", "9.5%", "12%", "100%"]
 
 
 # --- plots ----------------------------------------------------------------------------
@@ -176,8 +180,20 @@ def test_plots_go_where_they_are_told(pipeline, topics):
 @pytest.mark.filterwarnings("ignore:Glyph .* missing")
 @pytest.mark.parametrize("draw", [plot_effects, plot_topics])
 def test_words_are_shown_whatever_they_are(draw, topics):
+    """Letter by letter, but for a dollar, which is escaped, and the ends of long ones."""
     made = draw(topics, MISCHIEF, n_words=18)
-    drawn(made if draw is plot_topics else made.figure)
+    figure = drawn(made if draw is plot_topics else made.figure)
+    labels = [[tick.get_text() for tick in ax.get_yticklabels()] for ax in figure.axes]
+    ids, order = top_ids(topics.model_, 18), np.argsort(topics.coef_)
+    shown = [[MISCHIEF[w].replace("$", r"\$") for w in ids[i]] for i in order]
+    cut = [[word if len(word) <= 24 else word[:23] + "…" for word in words] for words in shown]
+    if draw is plot_topics:
+        assert labels == cut
+    else:
+        beginnings = [label.rsplit("  ", 1)[0] for label in labels[0]]
+        for label, words in zip(beginnings, cut, strict=True):
+            assert label.startswith(", ".join(words[:2]))
+            assert len(label) <= 70
 
 
 def test_long_words_are_cut_and_long_lists_end_early(topics):
@@ -246,7 +262,6 @@ def test_a_fit_of_crowded_text_is_drawn():
     for plot in (plot_effects, plot_spectrum, plot_selection):
         drawn(plot(fitted).figure)
     drawn(plot_topics(fitted))
-    assert "&plusmn;" in fitted._repr_html_()
     low, high = effects(fitted.topics).interval
     assert (low < high).all()
     band = plot_effects(fitted).patches[0]
@@ -268,7 +283,7 @@ def test_shares_are_those_a_pipeline_has_measured(pipeline):
     made = pickle.loads(pickle.dumps(pipeline))
     made.info_["shares"] = [0.17, 0.29, 0.54]
     page = Page(made._repr_html_())
-    assert page.cells[2::4] == ["17%", "29%", "54%"]
+    assert page.cells[3::5] == ["17\u00a0%", "29\u00a0%", "54\u00a0%"]
     assert "share of words" in made._repr_html_()
     titles = [ax.get_title(loc="left") for ax in plot_topics(made).axes]
     assert [title.split("(")[1] for title in titles] == [f"{n}% of words)" for n in (17, 29, 54)]
@@ -287,7 +302,7 @@ def test_shares_that_are_none_are_not_shown(pipeline, odd):
 
 def test_topics_have_the_number_that_they_have_on_the_page(pipeline):
     page = Page(pipeline._repr_html_())
-    by_number = dict(zip(page.cells[0::4], page.cells[3::4], strict=True))
+    by_number = dict(zip(page.cells[0::5], page.cells[4::5], strict=True))
     said = top_words(pipeline.model, pipeline.words, 10)
     assert by_number == {str(i + 1): ", ".join(said[i]) for i in range(3)}
     titles = [ax.get_title(loc="left") for ax in plot_topics(pipeline).axes]
@@ -322,7 +337,7 @@ def test_mistakes_get_a_sentence(draw, message, pipeline):
 def test_without_matplotlib_there_is_a_sentence():
     code = (
         "import sys; sys.modules['matplotlib'] = None\n"
-        "from topicprism.plots import _pyplot\n"
+        "from topicprism.show.plots import _pyplot\n"
         "try: _pyplot()\n"
         "except ImportError as error: print(error)"
     )
@@ -366,32 +381,26 @@ def test_a_fitted_pipeline_shows_its_topics(pipeline):
     assert page.attributes <= {"style", "scope", "aria-hidden"}
     assert page.tags.count("tr") == 4
     said = top_words(pipeline.model, pipeline.words, 10)
-    assert page.cells[3::4] == [", ".join(words) for words in said]
-    shown = [cell.split(" ± ")[0] for cell in page.cells[1::4]]
-    assert [float(cell) for cell in shown] == pytest.approx(pipeline.model.eta, abs=0.01)
+    assert page.cells[4::5] == [", ".join(words) for words in said]
+    assert [float(cell) for cell in page.cells[1::5]] == pytest.approx(pipeline.model.eta, abs=0.01)
     assert "150 documents, 3 topics over 18 words" in pipeline._repr_html_()
     assert pipeline._repr_mimebundle_()["text/html"] == pipeline._repr_html_()
 
 
-def test_a_model_shows_its_topics(pipeline):
-    model = pipeline.model
-    page = Page(model._repr_html_())
-    assert set(page.tags) <= HARMLESS
-    assert [float(cell) for cell in page.cells[1::3]] == pytest.approx(model.eta, abs=0.01)
-    assert "Model: 3 topics over 18 words" in model._repr_html_()
-    no_response = Page(replace(model, eta=np.zeros(3))._repr_html_())
-    assert len(no_response.cells) == 6
-    assert "The words are known to the pipeline only." in model._repr_html_()
+def test_a_model_tells_its_size(pipeline):
+    model = replace(pipeline.model, sigma=0.5, alpha=np.full(3, 0.5))
+    assert repr(model) == "Model(3 topics over 18 words, alpha0=1.5, noise variance 0.25)"
+    assert not hasattr(model, "_repr_html_")
 
 
 def test_an_estimator_without_words_makes_none_up(pipeline, topics):
     html = topics._repr_html_()
-    assert len(Page(html).cells) == 9
+    assert len(Page(html).cells) == 12
     assert "The words are known to the pipeline only." in html
     assert not re.search(r"word \d", html)
     assert "known to the pipeline" not in pipeline._repr_html_()
     topics.feature_names_in_ = pipeline.words
-    assert len(Page(topics._repr_html_()).cells) == 12
+    assert len(Page(topics._repr_html_()).cells) == 15
 
 
 def test_hostile_words_are_shown_as_text(topics):
@@ -412,9 +421,14 @@ def test_hostile_labels_are_shown_as_text():
         assert page.tags.count("b") == 1
 
 
-def test_margins_are_shown_when_known(topics):
-    topics.coef_std_ = np.full(3, 0.1)
-    assert topics._repr_html_().count("&plusmn; 0.20") == 3
+def test_intervals_are_listed_when_known(topics):
+    topics.coef_, topics.coef_std_ = np.array([-1.0, 3.0, 5.0]), np.full(3, 0.1)
+    page = Page(topics._repr_html_())
+    assert page.cells[1::4] == ["\u22121.00", "3.00", "5.00"]
+    assert page.cells[2::4] == ["\u22121.20 to \u22120.80", "2.80 to 3.20", "4.80 to 5.20"]
+    del topics.coef_std_
+    assert len(Page(topics._repr_html_()).cells) == 9
+    assert "interval" not in topics._repr_html_()
 
 
 def test_before_fitting_the_diagram_is_scikit_learns(pipeline):

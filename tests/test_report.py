@@ -18,20 +18,20 @@ import topicprism
 from topicprism import GibbsSLDA, MedLDAClassifier, SpectralLDA, SpectralSLDA
 from topicprism.datasets import make_reviews, make_slda
 from topicprism.inference import infer
-from topicprism.report import render, summarise, write_page
-from topicprism.report.charts import axis, log_axis, round_step
-from topicprism.report.colouring import Colouring, beginning, tokens
-from topicprism.report.documents import evenly, spreads
-from topicprism.report.facts import Reading
-from topicprism.report.fitted import fitted
-from topicprism.report.markup import Html, tag
-from topicprism.report.packing import characters, embedded, pack, run_lengths, unpack
-from topicprism.report.page import _resource
-from topicprism.report.prose import decimals, fixed, number, percent, visible
-from topicprism.report.sections import certainty, looks
-from topicprism.report.summary import topic_map
+from topicprism.show.markup import Html, tag, visible
+from topicprism.show.report import render, summarise, write_page
+from topicprism.show.report.charts import axis, log_axis, round_step
+from topicprism.show.report.colouring import Colouring, beginning, tokens
+from topicprism.show.report.documents import evenly, spreads
+from topicprism.show.report.facts import Reading
+from topicprism.show.report.fitted import fitted
+from topicprism.show.report.packing import characters, embedded, pack, run_lengths, unpack
+from topicprism.show.report.page import _resource
+from topicprism.show.report.prose import fixed, number, percent
+from topicprism.show.report.sections import certainty, looks
+from topicprism.show.report.summary import topic_map
+from topicprism.show.words import top_words
 from topicprism.text import FastCountVectorizer
-from topicprism.words import top_words
 
 
 @pytest.fixture(scope="module")
@@ -205,7 +205,7 @@ def test_spreads_are_by_value_or_by_range(rng):
 def test_many_documents_are_thinned_out_evenly(made, corpus, monkeypatch):
     assert evenly(5, 10) == [0, 1, 2, 3, 4]
     assert evenly(10, 4) == [0, 3, 6, 9]
-    monkeypatch.setattr("topicprism.report.documents.LOOKED_AT", 50)
+    monkeypatch.setattr("topicprism.show.report.documents.LOOKED_AT", 50)
     texts, y = corpus
     some = summarise(made, iter(texts), y)
     assert some.fit.n == 50
@@ -231,13 +231,13 @@ def test_predictions_are_those_of_the_estimator(rng):
     words = [f"word{i}" for i in range(30)]
     X, y, _ = make_slda(60, 30, 3, 40, random_state=0)
     texts = [" ".join(np.repeat(words, row)) for row in X.toarray()]
-    topics = GibbsSLDA(3, response="assignments", burn_in=5, n_kept=5, random_state=0)
+    topics = GibbsSLDA(3, response="assignments", burn_in=5, n_kept=25, random_state=0)
     made = make_pipeline(FastCountVectorizer(vocabulary=words), topics).fit(texts, y)
     s = summarise(made, texts, y)
     assert s.numbers.features == "assignments"
     assert_allclose([p for _, p in s.fit.points], made.predict(texts))
-    spread = topics.coef_draws_.std(axis=0, ddof=1)
-    assert_allclose([(t.high - t.low) / 2 for t in s.topics], 1.959964 * spread)
+    ends = np.quantile(topics.coef_draws_, [0.025, 0.975], axis=0)
+    assert_allclose([[t.low for t in s.topics], [t.high for t in s.topics]], ends)
 
 
 def test_a_fit_of_texts_gives_a_page():
@@ -382,7 +382,6 @@ def test_tables_of_characters_are_pythons():
 def test_numbers_are_said_as_people_do():
     said = [number(x) for x in (0, -1.234, 0.00123, 12345.6, 1e20)]
     assert said == ["0", "−1.23", "0.00123", "12,346", "1.00e+20"]
-    assert [decimals([5.84, -0.4]), decimals([1234]), decimals([0.0]), decimals([])] == [2, 0, 0, 0]
     assert [fixed(-1.234, 2), fixed(1234.5, 0), fixed(-0.01, 1)] == ["−1.23", "1,234", "0.0"]
     assert [percent(x) for x in (0, 0.0001, 0.012, 0.4)] == [
         "0\u00a0%",

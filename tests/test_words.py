@@ -1,6 +1,9 @@
 """The words of a topic, and how well they go together."""
 
+import ast
+import inspect
 import itertools
+import re
 
 import numpy as np
 import pytest
@@ -10,7 +13,8 @@ from scipy.sparse import csr_array
 from topicprism.datasets import draw_corpus, draw_model
 from topicprism.evaluation import npmi
 from topicprism.model import Model
-from topicprism.words import (
+from topicprism.show import plots
+from topicprism.show.words import (
     frex,
     relevance,
     top_ids,
@@ -174,3 +178,11 @@ def test_words_of_one_topic_go_together_better_than_words_of_several(rng):
 def test_words_that_are_not_columns_get_a_sentence(ids):
     with pytest.raises(ValueError, match="expected columns from 0 to 2"):
         npmi([ids], csr_array(np.eye(3)))
+
+
+@pytest.mark.parametrize("function", [top_words, plots.plot_effects, plots.plot_topics])
+def test_defaults_are_documented_as_they_are(function):
+    documented = re.findall(r"^    (\w+) : .*default=(\S+)$", function.__doc__, re.M)
+    assert documented
+    for name, value in documented:
+        assert ast.literal_eval(value) == inspect.signature(function).parameters[name].default

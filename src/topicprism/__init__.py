@@ -17,15 +17,14 @@ one dataclass in, one dataclass out::
     inference   topic proportions of new documents        h, y_hat
     evaluation  how good is it
     theory      how hard was it                           Diagnostics
-    report      all of it for a human reader              Summary, one HTML page
+    show        all of it for a human reader              Effects, Summary, one HTML page
 
 ``samplers`` reach the same Model by Gibbs sampling.  ``estimators`` wrap all of it for
 scikit-learn, ``texts`` puts raw text in front (``inputs`` says in what columns it may
-come, ``provenance`` what is remembered of it), ``files`` keeps what was learnt, ``words``
-says which words speak for a topic, ``plots`` draws it all, ``datasets`` draws corpora
-with a known truth.  ``tables`` reads texts and numbers from files, ``cli`` is the command
-``topicprism``.  Where the documents are kept is decided by ``engines``, on what the
-arithmetic runs by ``backends``.  Neither appears in the mathematics.
+come, ``provenance`` what is remembered of it), ``files`` keeps what was learnt,
+``datasets`` draws corpora with a known truth.  ``tables`` reads texts and numbers from
+files, ``cli`` is the command ``topicprism``.  Where the documents are kept is decided by
+``engines``, on what the arithmetic runs by ``backends``.  Neither appears in the mathematics.
 
 Names are imported when they are first asked for: ``topicprism --help`` needs no numpy, and
 Ctrl-C finds the command ready for it from the start.

@@ -56,15 +56,16 @@ class Model:
     def n_words(self) -> int:
         return len(self.mu)
 
+    def __repr__(self) -> str:
+        """Its size; the numbers are in its fields, and a fitted estimator shows them as a table."""
+        return (
+            f"Model({self.n_topics} topics over {self.n_words:,} words, "
+            f"alpha0={self.alpha.sum():.4g}, noise variance {self.sigma**2:.4g})"
+        )
+
     def reordered(self, order: Ints) -> Model:
         """The same model, its topics in another order."""
         return replace(self, alpha=self.alpha[order], mu=self.mu[:, order], eta=self.eta[order])
-
-    def _repr_html_(self) -> str:
-        """What a notebook shows; a model knows its words by their numbers only."""
-        from topicprism import notebook
-
-        return notebook.model_html(self)
 
     def with_alpha0(self, alpha0: float) -> Model:
         """The same model, the Dirichlet parameters scaled to this sum."""

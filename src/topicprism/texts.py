@@ -23,18 +23,18 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from topicprism import plots
 from topicprism._typing import Doc
 from topicprism.estimators import SpectralSLDA
 from topicprism.estimators.base import Topics
 from topicprism.inputs import MissingValuesWarning, as_documents, as_list, n_of, present
 from topicprism.model import Model
-from topicprism.notebook import topics_html
 from topicprism.provenance import Fingerprint, facts_about
+from topicprism.show import plots
+from topicprism.show.notebook import topics_html
+from topicprism.show.words import Words
 from topicprism.text import FastCountVectorizer, GivenCounts
 from topicprism.text.columns import are_counts
 from topicprism.text.scripts import UnspacedWarning, unspaced
-from topicprism.words import Words
 
 __all__ = ["MissingValuesWarning", "TopicPipeline", "UnspacedWarning", "assemble", "fit"]
 
@@ -132,23 +132,23 @@ class TopicPipeline(Pipeline):
         def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float: ...
 
     def plot_effects(self, **options: Any) -> Any:
-        """:func:`topicprism.plots.plot_effects` of it."""
+        """:func:`topicprism.show.plots.plot_effects` of it."""
         return plots.plot_effects(self, **options)
 
     def plot_topics(self, **options: Any) -> Any:
-        """:func:`topicprism.plots.plot_topics` of it."""
+        """:func:`topicprism.show.plots.plot_topics` of it."""
         return plots.plot_topics(self, **options)
 
     def plot_spectrum(self, **options: Any) -> Any:
-        """:func:`topicprism.plots.plot_spectrum` of it."""
+        """:func:`topicprism.show.plots.plot_spectrum` of it."""
         return plots.plot_spectrum(self, **options)
 
     def plot_selection(self, **options: Any) -> Any:
-        """:func:`topicprism.plots.plot_selection` of it."""
+        """:func:`topicprism.show.plots.plot_selection` of it."""
         return plots.plot_selection(self, **options)
 
     def to_pyldavis(self, X: Any) -> dict[str, Any]:
-        """What ``pyLDAvis.prepare(**...)`` takes: :func:`topicprism.plots.to_pyldavis` of it."""
+        """For ``pyLDAvis.prepare(**...)``: :func:`topicprism.show.plots.to_pyldavis` of it."""
         return plots.to_pyldavis(self, X)
 
     def _html_repr(self) -> str:

@@ -13,7 +13,7 @@ from topicprism import __version__
 from topicprism.cli import values
 from topicprism.tables import FORMATS, OUTPUTS
 
-ORDERS = ("relevance", "probability", "frex")  # those of topicprism.words, which takes long
+ORDERS = ("relevance", "probability", "frex")  # those of topicprism.show.words, which takes long
 EXAMPLES = {  # by command; the first of each is shown by topicprism --help
     "demo": ["demo", "demo --documents 1000 --folder small"],
     "fit": [

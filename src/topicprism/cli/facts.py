@@ -5,48 +5,54 @@ from __future__ import annotations
 from numbers import Real
 from typing import Any
 
-from topicprism.effects import range_left, shares
+from topicprism.show.effects import effects
 from topicprism.texts import TopicPipeline
-from topicprism.words import top_words
 
-NAMES = {"n_topics": "topics", "alpha0": "alpha0", "noise_variance": "sigma"}
+Choices = dict[str, dict[str, Any]]
 
 
 def topics_of(pipeline: TopicPipeline, n_words: int, by: str = "relevance") -> list[dict[str, Any]]:
-    """Each topic in the order of the model, which is that of the coefficients.
+    """Each topic as the page, the notebook and the plots show it, in the same order.
 
     Its share is that of the words held out, or of the prior if none were.
     """
-    model = pipeline.model
-    stds = getattr(pipeline.topics, "coef_std_", None)
-    share, of = shares(model, pipeline.info)
+    shown = effects(pipeline)
+    words = shown.top_words(n_words, by)
     return [
         {
             "number": i + 1,
-            "coefficient": float(model.eta[i]),
-            "std": None if stds is None else float(stds[i]),
-            "share": float(share[i]),
-            "share_of": of,
-            "words": words,
+            "coefficient": None if shown.coef is None else float(shown.coef[i]),
+            "coefficient_of": None if shown.coef is None else shown.response,
+            "std": None if shown.std is None else float(shown.std[i]),
+            "interval": shown.ends(i),
+            "decimals": shown.decimals,
+            "share": float(shown.share[i]),
+            "share_of": shown.share_of,
+            "words": words[i],
         }
-        for i, words in enumerate(top_words(model, pipeline.words, n_words, by))
+        for i in shown.order.tolist()
     ]
 
 
-def choices_of(pipeline: TopicPipeline) -> dict[str, dict[str, Any]]:
-    """Number of topics, alpha0 and sigma, and why they are what they are."""
+def choices_of(pipeline: TopicPipeline) -> Choices:
+    """Number of topics, alpha0 and noise variance, and why they are what they are."""
     model, topics = pipeline.model, pipeline.topics
     selection = getattr(topics, "selection_", None)
     alpha0 = getattr(selection, "alpha0", getattr(topics, "alpha0", None))
-    values = {
-        "n_topics": model.n_topics,
-        "alpha0": float(alpha0) if isinstance(alpha0, Real) else float(model.alpha.sum()),
-        "noise_variance": model.sigma,
-    }
     reasons = getattr(selection, "reasons", {})
-    return {
-        NAMES[name]: {"value": value, "reason": reasons.get(name)} for name, value in values.items()
+
+    def choice(name: str, value: float) -> dict[str, Any]:
+        return {"value": value, "reason": reasons.get(name)}
+
+    chosen = {
+        "topics": choice("n_topics", model.n_topics),
+        "alpha0": choice(
+            "alpha0", float(alpha0) if isinstance(alpha0, Real) else float(model.alpha.sum())
+        ),
     }
+    if hasattr(topics, "coef_") and not hasattr(topics, "classes_"):
+        chosen["noise_variance"] = choice("noise_variance", float(model.sigma**2))
+    return chosen
 
 
 def fit_facts(pipeline: TopicPipeline) -> dict[str, Any]:
@@ -57,7 +63,7 @@ def fit_facts(pipeline: TopicPipeline) -> dict[str, Any]:
     whence = ("created", "version", "fingerprint")
     return (
         {name: info.get(name) for name in (*known, *also, *whence)}
-        | {"range_left": range_left(pipeline.model.eta, info)}
+        | {"range_left": effects(pipeline).left}
         | {"chosen": choices_of(pipeline)}
         | {"topics": topics_of(pipeline, 10)}
     )

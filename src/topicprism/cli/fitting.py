@@ -20,7 +20,7 @@ from topicprism.corpus import MIN_WORDS
 from topicprism.estimators import SpectralSLDA
 from topicprism.files import TextSketch, save
 from topicprism.provenance import facts_about
-from topicprism.report import summarise, write_page
+from topicprism.show.report import summarise, write_page
 from topicprism.tables import TableError
 from topicprism.text import FastCountVectorizer
 from topicprism.texts import TopicPipeline, assemble

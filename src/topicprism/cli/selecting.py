@@ -99,7 +99,7 @@ def _draw(pipeline: TopicPipeline, picture: Path, tried: bool) -> None:
     """The spectrum, and beside it the numbers of topics that were tried; or it alone, marked."""
     from matplotlib.figure import Figure
 
-    from topicprism.plots import plot_selection, plot_spectrum
+    from topicprism.show.plots import plot_selection, plot_spectrum
 
     fig = Figure(figsize=(10 if tried else 6, 4), layout="constrained")
     plots = (plot_spectrum, plot_selection) if tried else (plot_selection,)

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator
 from textwrap import wrap
 from typing import Any
 
-from topicprism.cli.learning import OURS
-from topicprism.effects import PRIOR, WORDS, percent
+from topicprism.cli.learning import BASELINE, OURS
+from topicprism.show.effects import CLASS, PRIOR, RESPONSE, WORDS, between, fixed, percent
 
-WIDTH = 80
+WIDTH, NAMES = 80, 14  # columns of a line, and of the names at its beginning
+LITTLE = 0.02  # predictive R2 below it is next to nothing
 BAR = 40
 NAMED, LONGEST_WORD = 5, 30  # words too common to count
 SHARES = {WORDS: "share", PRIOR: "prior"}  # heading of a column of shares
@@ -47,41 +47,39 @@ def documents(facts: dict[str, Any]) -> Iterator[str]:
 def chosen(choices: dict[str, dict[str, Any]]) -> Iterator[str]:
     for name, choice in choices.items():
         reason = f"  {choice['reason']}" if choice["reason"] else ""
-        yield from paragraph(
-            name, f"{choice['value']:<8.4g}{reason}".rstrip(), 21 if reason else 11
-        )
+        text = f"{choice['value']:<8.4g}{reason}".rstrip()
+        yield from paragraph(name.replace("_", " "), text, 10 if reason else 0)
 
 
-def paragraph(name: str, text: str, indent: int = 11) -> Iterator[str]:
-    yield from wrap(f"{name:10} {text}", WIDTH, subsequent_indent=" " * indent)
+def paragraph(name: str, text: str, indent: int = 0) -> Iterator[str]:
+    """A name and a text beside it, later lines moved in by ``indent`` more."""
+    yield from wrap(f"{name:{NAMES}} {text}", WIDTH, subsequent_indent=" " * (NAMES + 1 + indent))
 
 
 def topic_table(topics: list[dict[str, Any]], response: str, lines: int | None) -> Iterator[str]:
     """A line for each topic, or as many as its words take; numbers are those of the page."""
-    places = _places(topics)
-    effects = aligned([response[:9], *(f"{t['coefficient']:z.{places}f}" for t in topics)], 9)
-    errors = [""] * len(effects)
-    if topics[0]["std"] is not None:
-        told = aligned(["+-", *(f"{t['std']:.{places}f}" for t in topics)], 6)
-        errors = [f" {text}" for text in told]
-    numbers = aligned(["#", *(str(t["number"]) for t in topics)], 2)
-    yield f"{numbers[0]} {effects[0]}{errors[0]}  {SHARES[topics[0]['share_of']]}  words"
-    for topic, number, effect, error in zip(
-        topics, numbers[1:], effects[1:], errors[1:], strict=True
-    ):
-        start = f"{number} {effect}{error}  {percent(topic['share']):>5}  "
+    columns = [aligned(["#", *(str(t["number"]) for t in topics)], 2), *_effects(topics, response)]
+    shares = [SHARES[topics[0]["share_of"]], *(percent(t["share"]) for t in topics)]
+    columns.append([f" {text}" for text in aligned(shares, 5)])
+    head, *starts = [" ".join(cells) + "  " for cells in zip(*columns, strict=True)]
+    yield head + "words"
+    for topic, start in zip(topics, starts, strict=True):
         rows = wrap(" ".join(topic["words"]), WIDTH - len(start))
         for i, row in enumerate(rows[:lines]):
             yield (start if i == 0 else " " * len(start)) + row
 
 
-def _places(topics: list[dict[str, Any]]) -> int:
-    """Decimals that tell the coefficients apart, and one digit of each error at most two more."""
-    effects = [t["coefficient"] for t in topics]
-    enough = decimals(max(effects) - min(effects) or abs(effects[0]))
-    errors = [t["std"] for t in topics if t["std"]]
-    wanted = decimals(100 * min(errors)) if errors else enough
-    return min(max(enough, wanted), enough + 2)
+def _effects(topics: list[dict[str, Any]], response: str) -> Iterator[list[str]]:
+    """Columns: coefficients if there are any, and their intervals if some are known."""
+    first = topics[0]
+    if first["coefficient"] is None:
+        return
+    of = first["coefficient_of"]
+    head = response if of == RESPONSE else of.removeprefix(CLASS)
+    yield aligned([head[:9], *(fixed(t["coefficient"], t["decimals"]) for t in topics)], 9)
+    if any(t["interval"] is not None for t in topics):
+        intervals = [between(t["interval"], t["decimals"]) for t in topics]
+        yield [f" {text}" for text in aligned(["95% interval", *intervals], 12)]
 
 
 def beyond(left: tuple[float, float] | None) -> Iterator[str]:
@@ -94,11 +92,6 @@ def beyond(left: tuple[float, float] | None) -> Iterator[str]:
             initial_indent="  ",
             subsequent_indent="  ",
         )
-
-
-def decimals(size: float) -> int:
-    """As many as tell numbers apart that differ by some hundredths of ``size``."""
-    return min(max(2 - math.floor(math.log10(size)), 0), 9) if size > 0 else 2
 
 
 def scores(facts: dict[str, Any]) -> Iterator[str]:
@@ -117,8 +110,26 @@ def scores(facts: dict[str, Any]) -> Iterator[str]:
         yield f"  {name:16} {told:>7}  {bar}".rstrip()
     if facts["n_baseline"] < facts["n_documents"]:
         yield f"  (ridge learnt from {facts['n_baseline']:,} documents, to keep memory small)"
-    if facts["scores"][OURS] < 0.02:
-        yield "  the words tell next to nothing about the number: do not trust the effects"
+    yield from _warning(facts["scores"], len(facts["topics"]))
+
+
+def _warning(found: dict[str, float], n_topics: int) -> Iterator[str]:
+    """What failed where the topics predict next to nothing: the words, or these topics."""
+    if found[OURS] >= LITTLE:
+        return
+    if found.get(BASELINE, 0.0) < LITTLE:
+        said = "the words predict next to nothing of the number: do not trust the effects"
+    elif n_topics == 1:
+        said = (
+            "with one topic every text gets the same prediction, though the words do predict "
+            "the number: ask for more topics with --n-topics"
+        )
+    else:
+        said = (
+            f"these {n_topics} topics predict next to nothing, though the words do predict the "
+            "number: do not trust the effects, and try another --n-topics"
+        )
+    yield from wrap(said, WIDTH, initial_indent="  ", subsequent_indent="  ")
 
 
 def bars(values: list[float], labels: list[str], marks: list[bool] | None = None) -> Iterator[str]:

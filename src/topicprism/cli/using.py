@@ -12,9 +12,9 @@ import numpy as np
 from topicprism.cli.facts import choices_of, topics_of
 from topicprism.cli.session import Session, load_model, output_path
 from topicprism.cli.showing import beyond, chosen, topic_table
-from topicprism.effects import range_left
 from topicprism.provenance import Fingerprint
-from topicprism.report import summarise, write_page
+from topicprism.show.effects import effects
+from topicprism.show.report import summarise, write_page
 from topicprism.tables import (
     Chunk,
     Table,
@@ -45,7 +45,7 @@ def topics(session: Session) -> None:
     }
     response = pipeline.info.get("target") or "response"
     table = topic_table(facts["topics"], response, lines=None)
-    notes = beyond(range_left(pipeline.model.eta, pipeline.info))
+    notes = beyond(effects(pipeline).left)
     lines = [*chosen(facts["chosen"]), "", *table, *notes]
     session.show(facts, lines)
 

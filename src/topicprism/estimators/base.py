@@ -22,7 +22,7 @@ from topicprism.evaluation import pr2
 from topicprism.inference import infer, posterior, predict
 from topicprism.limits import SMALLEST
 from topicprism.model import Model
-from topicprism.notebook import topics_html
+from topicprism.show.notebook import topics_html
 
 
 class FewerTopicsWarning(UserWarning):

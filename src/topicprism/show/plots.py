@@ -14,8 +14,8 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
 from topicprism._typing import Ints
-from topicprism.effects import Effects, effects, percent
-from topicprism.words import WEIGHT, top_ids, top_words
+from topicprism.show.effects import Effects, effects, percent
+from topicprism.show.words import WEIGHT
 
 BELOW, ABOVE, GREY = "#b5541c", "#1f6fad", "#767676"
 LONGEST_WORD, LONGEST_LABEL = 24, 70
@@ -44,7 +44,7 @@ def plot_effects(
     words : sequence of str or None, default=None
         The vocabulary, for an estimator; a pipeline knows its own.
     n_words, by, weight
-        Words shown for each topic, as in :func:`topicprism.words.top_words`.
+        Words shown for each topic, as in :func:`topicprism.show.words.top_words`.
     label : object, default=None
         The class to look at, for a classifier; the last by default.
     ax : matplotlib Axes or None, default=None
@@ -76,10 +76,10 @@ def plot_effects(
     if shown.left is not None:
         ax.axvspan(*shown.left, color=GREY, alpha=0.12, lw=0, zorder=-1, label="as observed")
         ax.legend(frameon=False, loc="lower right", fontsize="small")
-    said = top_words(shown.model, shown.words, n_words, by, weight)
+    said = shown.top_words(n_words, by, weight)
     ax.set_yticks(y, [f"{_listed(said[i])}  {i + 1}" for i in order])
     ax.set(xlabel=_plain(shown.response) + " of a document that is all of one topic")
-    ax.set_ylim(-0.7, k - 0.3)
+    ax.set_ylim(k - 0.3, -0.7)  # the first topic on top, as in tables
     _shares(ax, shown, order)
     return _bare(ax, left=False)
 
@@ -115,7 +115,7 @@ def plot_topics(
     figure, panels = _pyplot().subplots(
         n_rows, n_columns, figsize=size, squeeze=False, layout="constrained"
     )
-    ids = top_ids(shown.model, n_words, by, weight)
+    ids = shown.top_ids(n_words, by, weight)
     for ax, i in zip(panels.flat, shown.order, strict=False):
         p = shown.model.mu[ids[i], i]
         ax.barh(np.arange(len(p)), p, color=_colour(shown, int(i)), alpha=0.75, height=0.72)
@@ -267,10 +267,8 @@ def _topics(fitted: Any) -> Any:
 
 
 def _effects(fitted: Any, words: Any, label: Any) -> Effects:
-    topics = _topics(fitted)
-    if words is None and isinstance(fitted, Pipeline):
-        words = fitted[:-1].get_feature_names_out()
-    return effects(topics, words, label, getattr(fitted, "info", {}))
+    _topics(fitted)  # or a sentence about what it is instead
+    return effects(fitted, words, label)
 
 
 def _pyplot() -> Any:
@@ -320,7 +318,7 @@ def _shares(ax: Any, shown: Effects, order: Ints) -> None:
 
 
 def _caption(shown: Effects, i: int) -> str:
-    effect = "" if shown.coef is None else f"{shown.said(shown.coef[i])}  "
+    effect = "" if shown.coef is None else f"{shown.format_effect(shown.coef[i])}  "
     return f"{i + 1}:  {effect}({percent(shown.share[i])} {shown.share_of})"
 
 

@@ -6,11 +6,11 @@ import math
 from itertools import pairwise
 
 import topicprism
-from topicprism.report.charts import Frame, axis, dot, figure, line, log_axis
-from topicprism.report.facts import Choice, Reason, Summary
-from topicprism.report.markup import Html, bdi, join, table, tag
-from topicprism.report.prose import number, plural
-from topicprism.report.sections import section
+from topicprism.show.markup import Html, bdi, join, table, tag
+from topicprism.show.report.charts import Frame, axis, dot, figure, line, log_axis
+from topicprism.show.report.facts import Choice, Reason, Summary
+from topicprism.show.report.prose import number, plural
+from topicprism.show.report.sections import section
 
 WIDE = 30  # times the smallest eigenvalue, and a logarithm shows them better
 PAPER = """@article{ren2018spectral,

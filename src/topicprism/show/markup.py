@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Iterable
 from html import escape
 
-from topicprism.report.prose import ISOLATE, POP, visible
+ISOLATE, POP = "\u2068", "\u2069"  # what is between does not turn its surroundings around
+REPLACED = "\ufffd"
+BIDI = [0x061C, 0x200E, 0x200F, *range(0x202A, 0x202F), *range(0x2066, 0x206A)]
+# A real minus sign and spaces that do not break, for numbers that are written in ASCII.
+TYPESET = str.maketrans({"-": "\u2212", "<": "<\u202f", "%": "\u00a0%"})
 
 
 class Html(str):
@@ -37,6 +42,19 @@ def join(parts: Iterable[str | None]) -> Html:
 
 def _safe(part: str) -> str:
     return part if isinstance(part, Html) else escape(visible(part))
+
+
+def visible(text: str) -> str:
+    """The text with characters that would hide, or turn others around, replaced."""
+    return "".join(
+        " " if c in "\t\r\n" else REPLACED if unicodedata.category(c) in ("Cc", "Cs") else c
+        for c in text
+    ).translate(dict.fromkeys(BIDI, REPLACED))
+
+
+def typeset(number: str) -> str:
+    """A number, a share or an interval, as the terminal has it, with the signs of a page."""
+    return number.translate(TYPESET)
 
 
 def bdi(words: str) -> Html:

@@ -2,18 +2,12 @@
 
 from __future__ import annotations
 
-import math
-import unicodedata
-from collections.abc import Iterable
+from topicprism.show import effects
+from topicprism.show.markup import ISOLATE, POP, typeset, visible
+from topicprism.show.report.facts import Fit, Summary, Topic
+from topicprism.show.report.fitted import Fitted
 
-from topicprism.report.facts import Fit, Summary, Topic
-from topicprism.report.fitted import Fitted
-
-ISOLATE, POP = "\u2068", "\u2069"  # what is between does not turn its surroundings around
-REPLACED = "\ufffd"
-MINUS = "\u2212"
 N_COMMON = 12  # words too common to count that are named
-BIDI = [0x061C, 0x200E, 0x200F, *range(0x202A, 0x202F), *range(0x2066, 0x206A)]
 
 
 def number(value: float, digits: int = 3) -> str:
@@ -24,36 +18,20 @@ def number(value: float, digits: int = 3) -> str:
         text = f"{value:,.0f}" if abs(value) < 1e15 else f"{value:.{digits - 1}e}"
     else:
         text = f"{value:#.{digits}g}"
-    return text.replace("-", MINUS)
-
-
-def decimals(values: Iterable[float]) -> int:
-    """Decimals that give the largest value three significant digits."""
-    largest = max((abs(value) for value in values), default=0.0)
-    return min(max(2 - math.floor(math.log10(largest)), 0), 9) if largest > 0 else 0
+    return typeset(text)
 
 
 def fixed(value: float, places: int) -> str:
-    """With so many decimals; what is nothing then has no sign."""
-    text = f"{value:,.{places}f}" if abs(value) < 1e12 else f"{value:.3g}"
-    return text.replace("-", MINUS if text.strip("-0.") else "")
+    """With so many decimals, as everywhere, and a real minus sign."""
+    return typeset(effects.fixed(value, places))
 
 
 def percent(share: float) -> str:
-    text = f"{100 * share:.0f}" if share >= 0.095 or share == 0 else f"{100 * share:.1f}"
-    return ("<\u202f0.1" if text == "0.0" else text) + "\u00a0%"
+    return typeset(effects.percent(share))
 
 
 def plural(n: int, noun: str) -> str:
     return f"{n:,} {noun}" + ("" if n == 1 else "s")
-
-
-def visible(text: str) -> str:
-    """The text with characters that would hide, or turn others around, replaced."""
-    return "".join(
-        " " if c in "\t\r\n" else REPLACED if unicodedata.category(c) in ("Cc", "Cs") else c
-        for c in text
-    ).translate(dict.fromkeys(BIDI, REPLACED))
 
 
 def sentences(s: Summary) -> tuple[str, ...]:
@@ -114,7 +92,7 @@ def about(what: Fitted) -> tuple[tuple[str, str], ...]:
         ("Sum of the Dirichlet parameters", number(float(model.alpha.sum()))),
     ]
     if what.supervised:
-        said.append(("Noise of the response", number(float(model.sigma))))
+        said.append(("Noise variance", number(float(model.sigma**2))))
     if model.burstiness:
         said.append(("Repeated words", f"count for less (burstiness {model.burstiness:g})"))
     if what.reading is not None:

@@ -13,8 +13,9 @@ from sklearn.feature_extraction.text import CountVectorizer
 from topicprism._typing import Array, Counts, Doc, DocTopic
 from topicprism.inference import infer, predict
 from topicprism.model import Model
-from topicprism.report.facts import Reading
 from topicprism.samplers.state import mean_assignment
+from topicprism.show.effects import Effects, effects
+from topicprism.show.report.facts import Reading
 
 # What must not have been changed in a vectoriser for its words to be those of FastCountVectorizer.
 ORDINARY = {
@@ -37,7 +38,7 @@ class Fitted:
     reading: Reading | None
     supervised: bool
     features: str  # what eta multiplies: "mixture" or "assignments"
-    coef_std: Array | None
+    shown: Effects
     spread: tuple[float, float]  # (a, b): Var[y | words] is a + b Var[eta . h | words]
     selection: Any
     spectrum: Array | None
@@ -72,7 +73,7 @@ def fitted(pipeline: Any) -> Fitted:
         reading=_reading(vectoriser, info.get("too_common")),
         supervised=hasattr(topics, "predict"),
         features=getattr(topics, "features_", "mixture"),
-        coef_std=_coef_std(topics),
+        shown=effects(topics, words, info=info),
         spread=_spread(topics),
         selection=getattr(topics, "selection_", None),
         spectrum=getattr(topics, "spectrum_", None),
@@ -117,15 +118,6 @@ def _reading(vectoriser: Any, common: Any) -> Reading | None:
 
 def _is_text(word: Any) -> bool:
     return isinstance(word, str)
-
-
-def _coef_std(topics: Any) -> Array | None:
-    """Standard errors of the coefficients, or the spread of their draws."""
-    draws = getattr(topics, "coef_draws_", None)
-    std = getattr(topics, "coef_std_", None)
-    if std is None and draws is not None and len(draws) > 1:
-        std = np.std(draws, axis=0, ddof=1)
-    return None if std is None else np.asarray(std, float)
 
 
 def _spread(topics: Any) -> tuple[float, float]:

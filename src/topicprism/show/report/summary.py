@@ -9,18 +9,16 @@ import numpy as np
 
 from topicprism._typing import Array, Ints, WordTopic
 from topicprism._typing import Topic as PerTopic
-from topicprism.effects import WORDS, range_left, shares
 from topicprism.inference import Propagation
-from topicprism.report.documents import Seen, examples, fit_of, look
-from topicprism.report.facts import Choice, Numbers, Reason, Summary, Topic, Trial, Word
-from topicprism.report.fitted import Fitted, fitted
-from topicprism.report.packing import pack
-from topicprism.report.prose import about, decimals, sentences
-from topicprism.words import WEIGHT, top_ids
+from topicprism.show.effects import WORDS, Effects
+from topicprism.show.report.documents import Seen, examples, fit_of, look
+from topicprism.show.report.facts import Choice, Numbers, Reason, Summary, Topic, Trial, Word
+from topicprism.show.report.fitted import Fitted, fitted
+from topicprism.show.report.packing import pack
+from topicprism.show.report.prose import about, sentences
 
 N_WORDS, N_NAME = 15, 3  # words listed of a topic, and in its name
 N_EIGENVALUES = 60
-NORMAL_95 = 1.959964
 OURS = {"held_out_pr2": "topicprism, held out"}  # as a pipeline calls it that chose for itself
 
 
@@ -57,7 +55,7 @@ def summarise(
     """
     what = fitted(pipeline)
     seen = look(what, texts, y, counts)
-    share, share_of = _shares(what, seen)
+    shown = _shown(what, seen)
     places, mapped = topic_map(what.model.mu, what.model.eta)
     facts = Summary(
         title=title or _title(what, response),
@@ -65,12 +63,13 @@ def summarise(
         response=response if what.supervised else None,
         n_documents=what.info.get("n_documents"),
         left_out=_numbered(what.info.get("n_left_out")),
-        topics=_topics(what, share, places),
-        share_of=share_of,
+        topics=_topics(what, shown, places),
+        order=tuple(int(i) + 1 for i in shown.order),
+        share_of=shown.share_of,
         mapped=mapped,
-        expected=float(share @ what.model.eta) if what.supervised else None,
-        left=range_left(what.model.eta, what.info) if what.supervised else None,
-        decimals=max(decimals(what.model.eta.tolist()), _decimals_of_responses(what)),
+        expected=float(shown.share @ what.model.eta) if what.supervised else None,
+        left=shown.left,
+        decimals=shown.decimals,
         examples=() if seen is None else examples(what, seen),
         fit=None if seen is None else fit_of(seen, held_out),
         scores=_scores(what),
@@ -86,41 +85,31 @@ def _title(what: Fitted, response: str) -> str:
     return f"Topics, and what moves {response}" if what.supervised else "Topics of the documents"
 
 
-def _decimals_of_responses(what: Fitted) -> int:
-    """Coefficients may be much larger than any response."""
-    match what.info:
-        case {"response": {"min": float(low), "max": float(high)}}:
-            return decimals([low, high])
-    return 0
+def _shown(what: Fitted, seen: Seen | None) -> Effects:
+    """Shares as the pipeline has measured them, so that all show the same; else of what is seen."""
+    if what.shown.share_of == WORDS or seen is None or not seen.lengths.sum() > 0:
+        return what.shown
+    wrote = seen.lengths @ seen.h
+    return replace(what.shown, share=np.asarray(wrote / wrote.sum()), share_of=WORDS)
 
 
-def _shares(what: Fitted, seen: Seen | None) -> tuple[PerTopic, str]:
-    """As the pipeline has measured them, so that all show the same; else as in documents seen."""
-    share, of = shares(what.model, what.info)
-    if of != WORDS and seen is not None and seen.lengths.sum() > 0:
-        wrote = seen.lengths @ seen.h
-        return np.asarray(wrote / wrote.sum()), WORDS
-    return share, of
-
-
-def _topics(what: Fitted, share: PerTopic, places: Array) -> tuple[Topic, ...]:
+def _topics(what: Fitted, shown: Effects, places: Array) -> tuple[Topic, ...]:
     model = what.model
-    p = model.mu @ share
-    relevant = top_ids(model, N_WORDS, "relevance", WEIGHT, p)
-    probable = top_ids(model, N_WORDS, "probability")
+    p = shown.word_probabilities
+    relevant, probable = (shown.top_ids(N_WORDS, by) for by in ("relevance", "probability"))
 
     def listed(ids: Ints, i: int) -> tuple[Word, ...]:
         return tuple(Word(what.words[w], float(model.mu[w, i]), float(p[w])) for w in ids.tolist())
 
     topics = []
     for i in range(model.n_topics):
-        low, high = _interval(what, i)
+        low, high = shown.ends(i) or (None, None)
         topics.append(
             Topic(
                 number=i + 1,
                 name=tuple(what.words[w] for w in relevant[i][:N_NAME].tolist()),
-                share=float(share[i]),
-                effect=float(model.eta[i]) if what.supervised else None,
+                share=float(shown.share[i]),
+                effect=None if shown.coef is None else float(shown.coef[i]),
                 low=low,
                 high=high,
                 place=(float(places[i, 0]), float(places[i, 1])),
@@ -129,13 +118,6 @@ def _topics(what: Fitted, share: PerTopic, places: Array) -> tuple[Topic, ...]:
             )
         )
     return tuple(topics)
-
-
-def _interval(what: Fitted, i: int) -> tuple[float, float] | tuple[None, None]:
-    if what.coef_std is None or not np.isfinite(what.coef_std[i]):
-        return None, None
-    effect, reach = float(what.model.eta[i]), NORMAL_95 * float(what.coef_std[i])
-    return effect - reach, effect + reach
 
 
 def topic_map(mu: WordTopic, eta: PerTopic) -> tuple[Array, float]:
@@ -208,7 +190,7 @@ def _numbers(what: Fitted) -> Numbers:
         mu=pack(model.mu),
         alpha=tuple(model.alpha.tolist()),
         eta=tuple(model.eta.tolist()),
-        sigma=float(model.sigma),
+        noise_variance=float(model.sigma**2),
         burstiness=float(model.burstiness),
         spread=what.spread,
         features=what.features,

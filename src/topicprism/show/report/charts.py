@@ -10,9 +10,9 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from topicprism.report.facts import Spread
-from topicprism.report.markup import Html, join, numbers_behind, tag
-from topicprism.report.prose import number
+from topicprism.show.markup import Html, join, numbers_behind, tag, typeset
+from topicprism.show.report.facts import Spread
+from topicprism.show.report.prose import number
 
 N_TICKS = 6  # or fewer
 GOLDEN = 0.6180339887  # multiples of it fall evenly between 0 and 1
@@ -68,7 +68,7 @@ def round_step(width: float) -> float:
 
 
 def tick_label(value: float) -> str:
-    return f"{value:,.6g}".replace("-", "\u2212")
+    return typeset(f"{value:,.6g}")
 
 
 def power_label(value: float) -> str:

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from topicprism._typing import Array, Topic, WordTopic
-from topicprism.report.facts import Piece, Reading
+from topicprism.show.report.facts import Piece, Reading
 from topicprism.text.counting import TOKEN
 
 Span = tuple[int, int]

@@ -6,7 +6,6 @@
     colouring   the topic of each word of a text            Piece
     summary     all of it together                          summarise
     prose       numbers and facts in words
-    markup      elements of HTML, escaped
     charts      SVG
     sections    effects, documents, the box
     explorer    the map, and words by relevance
@@ -15,12 +14,14 @@
     packing     numbers and tables for the page's script
     page        one file                                    render, write_page
 
+Elements of HTML are ``show.markup``'s; intervals and digits are ``show.effects``'.
+
 ``page.html`` is filled in; ``page.css`` is its style.  Of its script, ``reader.js`` infers and
 ``page.js`` shows.
 """
 
-from topicprism.report.facts import Summary
-from topicprism.report.page import render, write_page
-from topicprism.report.summary import summarise
+from topicprism.show.report.facts import Summary
+from topicprism.show.report.page import render, write_page
+from topicprism.show.report.summary import summarise
 
 __all__ = ["Summary", "render", "summarise", "write_page"]

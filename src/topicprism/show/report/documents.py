@@ -11,9 +11,9 @@ from sklearn.utils.validation import column_or_1d
 from topicprism._typing import Counts, Doc, DocTopic
 from topicprism.corpus import check_counts, check_response
 from topicprism.evaluation import pr2
-from topicprism.report.colouring import Colouring, beginning
-from topicprism.report.facts import Example, Fit, Spread
-from topicprism.report.fitted import Fitted
+from topicprism.show.report.colouring import Colouring, beginning
+from topicprism.show.report.facts import Example, Fit, Spread
+from topicprism.show.report.fitted import Fitted
 from topicprism.text.counting import documents
 
 LOOKED_AT = 20_000  # documents at most; more are thinned out evenly

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from topicprism._typing import Array
-from topicprism.report.facts import Packed
+from topicprism.show.report.facts import Packed
 from topicprism.text.counting import fold_table
 
 SIGMA, FINAL_SIGMA = "\u03a3", "\u03c2"

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from itertools import pairwise
 
-from topicprism.report.charts import Frame, axis, boxes, cloud, columns, figure, line
-from topicprism.report.documents import LEVELS
-from topicprism.report.facts import Fit, Spread, Summary
-from topicprism.report.markup import Html, bdi, join, table, tag
-from topicprism.report.prose import fixed, number, percent, plural
-from topicprism.report.sections import section
+from topicprism.show.markup import Html, bdi, join, table, tag
+from topicprism.show.report.charts import Frame, axis, boxes, cloud, columns, figure, line
+from topicprism.show.report.documents import LEVELS
+from topicprism.show.report.facts import Fit, Spread, Summary
+from topicprism.show.report.prose import fixed, number, percent, plural
+from topicprism.show.report.sections import section
 
 
 def fit(s: Summary) -> Html | None:

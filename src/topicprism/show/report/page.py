@@ -13,15 +13,15 @@ from typing import Any
 
 import topicprism
 from topicprism.backends.fold_in import DAMPING, PATIENCE
-from topicprism.report.evidence import about, choice
-from topicprism.report.explorer import topics
-from topicprism.report.facts import Summary
-from topicprism.report.markup import Html, isolated, join, tag
-from topicprism.report.packing import characters, embedded
-from topicprism.report.predictions import fit
-from topicprism.report.prose import fixed
-from topicprism.report.sections import box, documents, effects, looks
-from topicprism.words import WEIGHT
+from topicprism.show.markup import Html, isolated, join, tag
+from topicprism.show.report.evidence import about, choice
+from topicprism.show.report.explorer import topics
+from topicprism.show.report.facts import Summary
+from topicprism.show.report.packing import characters, embedded
+from topicprism.show.report.predictions import fit
+from topicprism.show.report.prose import fixed
+from topicprism.show.report.sections import box, documents, effects, looks
+from topicprism.show.words import WEIGHT
 
 GAP = re.compile(r"\{\{(\w+)\}\}")
 
@@ -105,7 +105,7 @@ def _for_script(s: Summary) -> dict[str, Any]:
 
 
 def _resource(name: str) -> str:
-    return files("topicprism.report").joinpath(name).read_text(encoding="utf-8")
+    return files("topicprism.show.report").joinpath(name).read_text(encoding="utf-8")
 
 
 def _hash(text: str) -> str:

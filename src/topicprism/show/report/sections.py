@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from topicprism.report.charts import Axis, axis, line, tick_label
-from topicprism.report.facts import Example, Piece, Summary, Topic
-from topicprism.report.markup import Html, join, listed, tag
-from topicprism.report.prose import fixed, percent
+from topicprism.show.effects import between
+from topicprism.show.markup import Html, join, listed, tag, typeset
+from topicprism.show.report.charts import Axis, axis, line, tick_label
+from topicprism.show.report.facts import Example, Piece, Summary, Topic
+from topicprism.show.report.prose import fixed, percent
 
 N_HUES, N_MARKS, N_LEVELS = 10, 3, 5  # colours, line styles, steps of effect either way
 
@@ -32,6 +33,11 @@ def badge(number: int, classes: list[str]) -> Html:
     return tag("span", str(number), class_=f"badge {classes[number - 1]}")
 
 
+def in_order(s: Summary) -> list[Topic]:
+    """The topics as the notebook, plots and the command list them."""
+    return [s.topics[number - 1] for number in s.order]
+
+
 def effects(s: Summary) -> Html:
     """One row per topic: its words, a dot at its effect and a bar for the interval."""
     scale, known = _effect_axis(s), any(t.low is not None for t in s.topics)
@@ -44,12 +50,11 @@ def effects(s: Summary) -> Html:
         tag("th", "95\u00a0% interval", scope="col", class_="number wide") if known else None,
         tag("th", f"Share {s.share_of}", scope="col", class_="number wide"),
     ]
-    by_effect = sorted(s.topics, key=lambda t: -(t.effect or 0.0))
     shown = tag(
         "table",
         tag("caption", "Topics by effect", class_="hidden"),
         tag("thead", tag("tr", *heads)),
-        tag("tbody", *(_effect_row(s, t, scale, known) for t in by_effect)),
+        tag("tbody", *(_effect_row(s, t, scale, known) for t in in_order(s))),
         class_="effects",
     )
     said = tag("p", _effects_help(s, known))
@@ -90,7 +95,7 @@ def _effect_row(s: Summary, t: Topic, scale: Axis, known: bool) -> Html:
         tag("td", strip, class_="stretch"),
         tag("td", fixed(t.effect or 0.0, s.decimals), class_="number"),
         tag("td", _more(s, t), class_="number wide"),
-        tag("td", _between(t, s.decimals), class_="number wide") if known else None,
+        tag("td", _interval(s, t), class_="number wide") if known else None,
         tag("td", percent(t.share), class_="number wide"),
     )
 
@@ -132,10 +137,9 @@ def _more(s: Summary, t: Topic) -> str:
     return ("+" if change > 0 else "") + fixed(change, s.decimals)
 
 
-def _between(t: Topic, places: int) -> str:
-    if t.low is None or t.high is None:
-        return "unknown"
-    return f"{fixed(t.low, places)} to {fixed(t.high, places)}"
+def _interval(s: Summary, t: Topic) -> str:
+    ends = None if t.low is None or t.high is None else (t.low, t.high)
+    return typeset(between(ends, s.decimals))
 
 
 def documents(s: Summary) -> Html:
@@ -151,7 +155,7 @@ def documents(s: Summary) -> Html:
             open=i == 0,
             class_="topic",
         )
-        for i, t in enumerate(s.topics)
+        for i, t in enumerate(in_order(s))
     ]
     says = (
         "The documents that are most about each topic. A word has the colour of the topic it most "

@@ -128,7 +128,7 @@ class Numbers:
     mu: Packed
     alpha: tuple[float, ...]
     eta: tuple[float, ...]
-    sigma: float
+    noise_variance: float
     burstiness: float
     spread: tuple[float, float]  # (a, b): Var[y | words] is a + b Var[eta . h | words]
     features: str  # what eta multiplies: "mixture" or "assignments"
@@ -144,6 +144,7 @@ class Summary:
     n_documents: int | None  # that the model was learnt from
     left_out: tuple[tuple[str, int], ...]  # reason, documents
     topics: tuple[Topic, ...]
+    order: tuple[int, ...]  # numbers of the topics, as they are listed
     share_of: str  # what shares of topics are of: words of documents, or the prior
     mapped: float  # share of the differences between topics that the map shows
     expected: float | None  # response of a document of no topic in particular

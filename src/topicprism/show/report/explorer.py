@@ -5,12 +5,12 @@ from __future__ import annotations
 import math
 from itertools import combinations
 
-from topicprism.report.charts import line
-from topicprism.report.facts import Summary
-from topicprism.report.markup import Html, join, listed, numbers_behind, table, tag
-from topicprism.report.prose import fixed, number, percent
-from topicprism.report.sections import N_LEVELS, badge, looks, section
-from topicprism.words import WEIGHT
+from topicprism.show.markup import Html, join, listed, numbers_behind, table, tag
+from topicprism.show.report.charts import line
+from topicprism.show.report.facts import Summary
+from topicprism.show.report.prose import fixed, number, percent
+from topicprism.show.report.sections import N_LEVELS, badge, looks, section
+from topicprism.show.words import WEIGHT
 
 SMALLEST, LARGEST = 2.6, 10.5  # radius of a topic on the map, in per cent of its width
 SPAN, APART = 70, 5.5  # of the whole map, and of two topics at least, in the same

@@ -105,7 +105,7 @@ def top_words(
         How many words; a topic that says fewer gets fewer.
     by : {"relevance", "probability", "frex"}, default="relevance"
         What is best.
-    weight : float from 0 to 1, default=0.6
+    weight : float from 0 to 1, default=0.3
         For "relevance" and "frex": 1 is what the topic says most, 0 what only it says.
     p : ndarray of shape (n_words,) or None, default=None
         For "relevance": word probabilities of the corpus; by default the model's.

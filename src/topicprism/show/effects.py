@@ -1,0 +1,229 @@
+"""What is shown of a fitted estimator, and how its numbers are written.
+
+The page, the notebook, the plots and the command take coefficients, intervals, shares and the
+order of topics from ``effects``, and the digits of each number from the functions below it.
+What an interval is, ``_interval`` alone decides.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from sklearn.pipeline import Pipeline
+
+from topicprism._typing import Array, Ints, Topic, Word
+from topicprism.model import Model
+from topicprism.show.words import WEIGHT, Words, top_ids, vocabulary
+
+NORMAL_95 = 1.959964  # standard errors on either side that hold 95 % of a normal distribution
+MIN_DRAWS = 20  # of a chain, for quantiles at 2.5 and 97.5 %
+MAX_DECIMALS = 9
+RESPONSE, CLASS = "response", "tendency to "  # what coefficients are of, the latter and a label
+WORDS, PRIOR = "of words", "of the prior"  # what a share is a share of
+UNKNOWN = "unknown"
+
+
+@dataclass(frozen=True)
+class Effects:
+    """Topics as they are shown; without a response, ``coef`` is None."""
+
+    model: Model
+    words: Words
+    coef: Topic | None
+    std: Topic | None  # standard errors of the coefficients, if known
+    interval: tuple[Topic, Topic] | None  # of 95 %, if known
+    response: str  # what the coefficients are of
+    average: float  # response of the training documents, or of a corpus as the model sees it
+    share: Topic  # how much each topic is
+    share_of: str  # and of what
+    observed: tuple[float, float] | None = None  # range of the training responses, if known
+
+    @property
+    def order(self) -> Ints:
+        """The least coefficient first; without a response, the largest share."""
+        return np.argsort(-self.share if self.coef is None else self.coef, kind="stable")
+
+    @property
+    def left(self) -> tuple[float, float] | None:
+        """The range of the training responses, if a coefficient lies beyond it.
+
+        No document is all of one topic, so that this is no mistake.
+        """
+        if self.coef is None or self.observed is None:
+            return None
+        low, high = self.observed
+        return self.observed if self.coef.min() < low or self.coef.max() > high else None
+
+    def ends(self, i: int) -> tuple[float, float] | None:
+        """The interval of a topic, if it is known."""
+        if self.interval is None:
+            return None
+        low, high = (float(end[i]) for end in self.interval)
+        return (low, high) if math.isfinite(low) and math.isfinite(high) else None
+
+    @property
+    def decimals(self) -> int:
+        """Of a coefficient, its interval or a response.
+
+        Enough to tell coefficients apart, or responses where these are closer together, and up
+        to two more for the first digit of a standard error, by the median of them.
+        """
+        if self.coef is None:
+            return 0
+        size = float(np.ptp(self.coef)) or float(np.abs(self.coef).max())
+        if self.observed is not None and self.observed[0] < self.observed[1]:
+            size = min(size, self.observed[1] - self.observed[0])
+        enough = decimals(size)
+        known = [ends for i in range(len(self.coef)) if (ends := self.ends(i)) is not None]
+        error = float(np.median([high - low for low, high in known] or [0])) / (2 * NORMAL_95)
+        wanted = decimals(100 * error) if error > 0 else enough
+        return min(max(enough, wanted), enough + 2, MAX_DECIMALS)
+
+    @property
+    def word_probabilities(self) -> Word:
+        """Of documents in which topics have these shares."""
+        p: Word = self.model.mu @ self.share
+        return p
+
+    def top_ids(self, n: int, by: str = "relevance", weight: float = WEIGHT) -> list[Ints]:
+        """Columns of the words that describe each topic, best first."""
+        return top_ids(self.model, n, by, weight, self.word_probabilities)
+
+    def top_words(self, n: int, by: str = "relevance", weight: float = WEIGHT) -> list[list[str]]:
+        """The words themselves."""
+        return [[str(self.words[w]) for w in ids] for ids in self.top_ids(n, by, weight)]
+
+    def format_effect(self, value: float) -> str:
+        """A coefficient."""
+        return fixed(value, self.decimals)
+
+    def format_interval(self, i: int) -> str:
+        """The interval of a topic."""
+        return between(self.ends(i), self.decimals)
+
+
+def effects(fitted: Any, words: Any = None, label: Any = None, info: Any = None) -> Effects:
+    """Of a fitted estimator, or of a pipeline that ends in one.
+
+    ``label`` is the class to look at, when there are several.  ``info`` is a pipeline's, which
+    knows the responses of the training documents, and how large topics are in some.
+    """
+    topics = fitted
+    if isinstance(fitted, Pipeline):
+        topics = fitted[-1]
+        words = fitted[:-1].get_feature_names_out() if words is None else words
+        info = getattr(fitted, "info", None) if info is None else info
+    names = getattr(topics, "feature_names_in_", None) if words is None else words
+    model: Model = topics.model_
+    coef, std, draws, response = _coefficients(topics, label)
+    share, of = shares(model, info)
+    told = info if response == RESPONSE else None  # the responses of a classifier are labels
+    return Effects(
+        model=model,
+        words=vocabulary(names, model.n_words),
+        coef=coef,
+        std=std,
+        interval=None if coef is None else _interval(coef, std, draws),
+        response=response,
+        average=_average(model, coef, told),
+        share=share,
+        share_of=of,
+        observed=_observed(told),
+    )
+
+
+def _interval(coef: Topic, std: Topic | None, draws: Array | None) -> tuple[Topic, Topic] | None:
+    """The 95 % intervals of the coefficients, or None: the one place that says what they are.
+
+    By standard errors where the estimator has them.  Otherwise by the quantiles of its draws, if
+    there are enough and the coefficients are their mean: those of ``refit=True`` are a
+    regression's, of which the draws say nothing.
+    """
+    if std is not None:
+        return coef - NORMAL_95 * std, coef + NORMAL_95 * std
+    if draws is None or len(draws) < MIN_DRAWS or not np.allclose(draws.mean(axis=0), coef):
+        return None
+    low, high = np.quantile(draws, [0.025, 0.975], axis=0)
+    return low, high
+
+
+def _coefficients(topics: Any, label: Any) -> tuple[Topic | None, Topic | None, Array | None, str]:
+    """Coefficients, their standard errors and draws where there are any, and what they are of."""
+    coef, std, draws = (
+        getattr(topics, name, None) for name in ("coef_", "coef_std_", "coef_draws_")
+    )
+    if coef is None or not hasattr(topics, "classes_"):
+        return coef, std, draws, RESPONSE
+    at = _class(topics.classes_, label)
+    response = f"{CLASS}{topics.classes_[at]}"
+    if np.ndim(coef) == 2:
+        return coef[at], None, None if draws is None else draws[:, at], response
+    if at == 0:
+        coef, draws = -coef, None if draws is None else -draws
+    return coef, std, draws, response
+
+
+def _class(classes: Any, label: Any) -> int:
+    """Which class to look at: the last, if none is named."""
+    if label is None:
+        return len(classes) - 1
+    found = np.flatnonzero(classes == label)
+    if len(found) == 0:
+        listed = ", ".join(map(repr, classes.tolist()))
+        raise ValueError(f"label={label!r}, but expected one of {listed}; choose one of these")
+    return int(found[0])
+
+
+def shares(model: Model, info: Any) -> tuple[Topic, str]:
+    """How much each topic is, and of what: of words as ``info`` has it, else of the prior."""
+    match info:
+        case {"shares": [*known]} if _shares_of(known, model.n_topics):
+            return np.array(known, float), WORDS
+    share: Topic = model.alpha / model.alpha.sum()
+    return share, PRIOR
+
+
+def _shares_of(known: list[Any], n_topics: int) -> bool:
+    """A file may have been written by anyone."""
+    return len(known) == n_topics and all(type(x) is float and 0 <= x <= 1 for x in known)
+
+
+def _average(model: Model, coef: Any, info: Any) -> float:
+    match info:
+        case {"response": {"mean": float(mean)}}:
+            return mean
+    return 0.0 if coef is None else float(coef @ model.alpha / model.alpha.sum())
+
+
+def _observed(info: Any) -> tuple[float, float] | None:
+    match info:
+        case {"response": {"min": float(low), "max": float(high)}}:
+            return low, high
+    return None
+
+
+# --- numbers in print: for the terminal and plots as they are, for HTML by markup.typeset ---
+
+
+def decimals(size: float) -> int:
+    """As many as tell numbers apart that differ by some hundredths of ``size``."""
+    return min(max(2 - math.floor(math.log10(size)), 0), MAX_DECIMALS) if size > 0 else 2
+
+
+def fixed(value: float, places: int) -> str:
+    """With so many decimals; what is zero then has no sign."""
+    return f"{value:z,.{places}f}" if abs(value) < 1e12 else f"{value:.3g}"
+
+
+def between(ends: tuple[float, float] | None, places: int) -> str:
+    """An interval."""
+    return UNKNOWN if ends is None else " to ".join(fixed(end, places) for end in ends)
+
+
+def percent(share: float) -> str:
+    """A share: two digits, of small ones one decimal."""
+    text = f"{100 * share:.0f}" if share >= 0.095 or share == 0 else f"{100 * share:.1f}"
+    return ("<0.1" if text == "0.0" else text) + "%"
