@@ -9,19 +9,24 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as npst
 from scipy.sparse import csr_array
 
+import topicprism
 from topicprism import (
     Corpus,
     FewerTopicsWarning,
     Gibbs,
+    GibbsSLDA,
+    HybridSLDA,
+    MedLDA,
+    MedLDAClassifier,
     Propagation,
     Settings,
     SpectralLDA,
     SpectralSLDA,
     decompose,
-    learn,
     sketch,
 )
 from topicprism.datasets import make_slda
+from topicprism.spectral import learn
 
 
 @pytest.fixture
@@ -211,6 +216,84 @@ def test_a_damaged_matrix(corpus):
 def test_the_inner_doors_refuse_as_well(corpus, call, message):
     with pytest.raises(ValueError, match=message):
         call(Corpus(*corpus), np.random.default_rng(0))
+
+
+def masked(values, n):
+    """The first n values are not known."""
+    mask = np.zeros(np.shape(values), bool)
+    mask.flat[:n] = True
+    return np.ma.array(values, mask=mask)
+
+
+def test_masks_are_not_ignored(corpus):
+    X, y = corpus
+    fitted = SpectralSLDA(3, random_state=0).fit(X, y)
+    two_masked = masked(X.toarray(), 2)
+    for call in (
+        lambda: SpectralSLDA(3).fit(two_masked, y),
+        lambda: SpectralLDA(3).fit(two_masked),
+        lambda: GibbsSLDA(3).fit(two_masked, y),
+        lambda: fitted.predict(two_masked),
+        lambda: fitted.transform(two_masked),
+        lambda: topicprism.fit(two_masked, y, n_topics=3),
+    ):
+        with pytest.raises(ValueError, match=r"counts X have 2 masked values, but .* filled\(\)"):
+            call()
+    for call in (
+        lambda: SpectralSLDA(3).fit(X, masked(y, 5)),
+        lambda: SpectralSLDA(3).fit(X, masked(y, 5)[:, None]),
+        lambda: MedLDA(3).fit(X, masked(y, 5)),
+        lambda: MedLDAClassifier(3).fit(X, masked(y > 0, 5)),
+        lambda: fitted.score(X, masked(y, 5)),
+    ):
+        with pytest.raises(ValueError, match=r"y have 5 masked values, but a number was expected"):
+            call()
+    same = SpectralSLDA(3, random_state=0).fit(masked(X.toarray(), 0), masked(y, 0))
+    np.testing.assert_array_equal(same.coef_, fitted.coef_)
+
+
+def test_masked_responses_of_texts_are_missing(corpus):
+    X, y = corpus
+    with pytest.warns(topicprism.MissingValuesWarning, match="5 have no response"):
+        found = topicprism.fit(X, masked(y, 5), n_topics=3)
+    assert found.info["n_left_out"] == {"no_response": 5}
+
+
+def test_counts_that_no_sum_can_hold(corpus):
+    X, y = corpus
+    fitted = SpectralSLDA(3, random_state=0).fit(X, y)
+    for factor in (1e14, 1e300):
+        many = X.astype(float) * factor
+        for call in (lambda X: SpectralSLDA(3).fit(X, y), SpectralLDA(3).fit, fitted.transform):
+            with pytest.raises(ValueError, match=r"counts add up to .* words .* pass raw word"):
+                call(many)
+    h = fitted.transform(X.astype(float) * 2.0**40)
+    np.testing.assert_allclose(h.sum(axis=1), 1)
+
+
+SAMPLERS = [GibbsSLDA, MedLDA, MedLDAClassifier]
+
+
+@pytest.mark.parametrize("n_topics", [10**6, 10**9, 10**30])
+@pytest.mark.parametrize("kind", [*SAMPLERS, HybridSLDA, SpectralSLDA, SpectralLDA])
+def test_more_topics_than_memory_holds(corpus, kind, n_topics):
+    X, y = corpus
+    sentence = (
+        rf"n_topics={n_topics}\D.*(more than the memory of this machine; try|use n_topics <=)"
+    )
+    with pytest.raises(ValueError, match=sentence):
+        kind(n_topics).fit(X, y > 0 if kind is MedLDAClassifier else y)
+
+
+@pytest.mark.parametrize("count", [1e9, 3e9])
+@pytest.mark.parametrize("kind", [*SAMPLERS, HybridSLDA])
+def test_words_repeated_without_end_are_not_sampled(corpus, kind, count):
+    X, y = corpus
+    sentence = r"a word is counted [13]e\+09 times in one document, but a sampler .* check the"
+    with pytest.raises(ValueError, match=sentence):
+        kind(2, burn_in=1, n_kept=1).fit(
+            spoiled(X, count), y > 0 if kind is MedLDAClassifier else y
+        )
 
 
 anything = npst.arrays(

@@ -6,6 +6,7 @@
 import json
 import os
 import pickle
+import tracemalloc
 from dataclasses import fields, is_dataclass, replace
 from hashlib import blake2b
 from pathlib import Path
@@ -49,6 +50,7 @@ from topicprism.files.container import (
 )
 from topicprism.files.fitted import CLASSES, DERIVED, RULES
 from topicprism.learn import Trial
+from topicprism.model import Model
 from topicprism.sketching import Basis, Sketch
 from topicprism.text import FastCountVectorizer, GivenCounts
 
@@ -527,6 +529,82 @@ def test_arrays_must_fill_the_file_exactly(good):
     refused(sealed(long), "its header has 4294967295 bytes")
 
 
+# --- memory ---------------------------------------------------------------------------
+
+
+def peak_of(call):
+    """Bytes of memory that a call takes at most, beyond what there was."""
+    tracemalloc.start()
+    try:
+        call()
+        return tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+
+
+def test_reading_takes_memory_near_the_size_of_the_file(tmp_path):
+    V, k, path = 20_000, 100, tmp_path / "m.tprism"
+    model = Model(np.ones(k), np.full((V, k), 1 / V), np.zeros(k), 1.0)
+    estimator = SpectralSLDA(k)
+    for name, value in {"model_": model, "coef_": model.eta, "n_features_in_": V}.items():
+        setattr(estimator, name, value)
+    save(estimator, path)
+    size = path.stat().st_size
+    assert size > 8 * V * k
+    assert peak_of(lambda: load(path)) < 1.2 * size
+    assert peak_of(lambda: save(estimator, path)) < 2.2 * size  # its bytes, and a look at them
+
+
+@pytest.mark.parametrize(
+    ("value", "message"),
+    [
+        (b"[" + b"[]," * (1 << 21) + b"0]", "its header has more than 1048576 values"),
+        (b"[" + b"{}," * (1 << 21) + b"0]", "its header has more than 1048576 values"),
+        (b"[" + b"0," * (1 << 21) + b"0]", "its header has more than 1048576 values"),
+        (b'"' + b"x" * (1 << 25) + b'"', r"its header has \d+ bytes"),
+    ],
+)
+def test_a_header_takes_no_more_memory_than_a_header_needs(good, value, message):
+    header = b'{"library":"0","arrays":[],"body":{"info":' + value + b"}}"
+    data = with_header(good, header)
+    assert peak_of(lambda: refused(data, message)) < 3 * len(header)
+
+
+def test_a_file_larger_than_memory_gets_a_sentence(good, tmp_path):
+    """At once: nothing of it needs to be read."""
+    path, size = tmp_path / "m.tprism", 1 << 43
+    header = json.dumps(declare(["<f8", "C", size // 8]), separators=(",", ":")).encode()
+    start = good[:12] + len(header).to_bytes(4, "little") + size.to_bytes(8, "little")
+    with path.open("wb") as file:
+        file.write(start + header)
+        try:
+            file.truncate(size)
+        except OSError:
+            pytest.skip("this disk has no files of 8 TiB, not even empty ones")
+    with pytest.raises(FileError, match=r"it has 8796093022208 bytes, which is more than the mem"):
+        load(path)
+
+
+def test_memory_that_runs_out_gets_a_sentence(good, tmp_path, monkeypatch):
+    (tmp_path / "m.tprism").write_bytes(good)
+
+    def full(*_):
+        raise MemoryError
+
+    monkeypatch.setattr("topicprism.files.container._array", full)
+    with pytest.raises(
+        FileError, match=r"m.tprism cannot be read: it needs more memory than there"
+    ):
+        load(tmp_path / "m.tprism")
+
+
+def test_more_strings_than_words_are_not_made(fitted):
+    n = 1 << 17
+    many = np.full(n, 97, np.uint8), np.arange(1, n + 1)
+    data = edited(to_bytes(fitted["SpectralSLDA"]), vocabulary_of(lambda b, e: many))
+    refused(data, "it has 131072 strings")
+
+
 def put(*path_and_value):
     """A change of a header: ``body[path] = value``."""
     *path, last, value = path_and_value
@@ -555,6 +633,10 @@ def mu(body):
 
 def alpha(body):
     return body["topics"]["model"]["$record"][1]
+
+
+def eta(body):
+    return body["topics"]["model"]["$record"][3]
 
 
 def coef(body):
@@ -587,6 +669,12 @@ TOPICS = ("topics", "fitted")
         (change_array(coef, set_first(np.nan)), "its SpectralSLDA has 'coef_'"),
         (change_array(coef, lambda a: a[None]), "coefficients for another number of classes"),
         (change_array(coef, lambda a: a.astype("i8")), "its SpectralSLDA has 'coef_'"),
+        (change_array(alpha, set_first(1e200)), "not finite or too large"),
+        (change_array(alpha, set_first(1e100)), "not finite or too large"),
+        (change_array(alpha, set_first(1e-320)), "probabilities below zero"),
+        (change_array(coef, set_first(1e200)), "its SpectralSLDA has 'coef_'"),
+        (change_array(eta, set_first(-1e200)), "not finite or too large"),
+        (put("topics", "model", "$record", 4, 1e199), "not finite or too large"),
         (put("topics", "model", "$record", 5, -0.1), "wrong shape or numbers"),
         (put("topics", "model", "$record", 5, 1.5), "wrong shape or numbers"),
         (put("topics", "model", "$record", 5, {"$float": "nan"}), "wrong shape or numbers"),
@@ -643,6 +731,45 @@ TOPICS = ("topics", "fitted")
 )  # fmt: skip
 def test_hostile_contents_get_a_sentence(good, change, message):
     refused(edited(good, change), message)
+
+
+@pytest.mark.parametrize(
+    ("fact", "value"),
+    [
+        ("n_documents", "many"),
+        ("n_documents", -1),
+        ("n_words", 1.5),
+        ("n_topics", [3]),
+        ("n_left_out", {"no_text": "some"}),
+        ("n_left_out", [1]),
+        ("scores", {"held_out_pr2": "high"}),
+        ("scores", 0.5),
+        ("target", ["stars"]),
+        ("target", {"a": 1}),
+        ("text", 3),
+        ("fingerprint", 3),
+        ("too_common", [1]),
+        ("files", "reviews.csv"),
+        ("shares", ["a"]),
+        ("shares", 0.3),
+        ("response", {"mean": "x"}),
+        ("response", {"mean": 1.0, "mode": 1.0}),
+        ("response", {"classes": 3}),
+        ("response", 3),
+        ("seconds", 10**400),
+        ("merged", []),
+        ("merged", [3]),
+        ("merged", [{"n_rows": None}]),
+    ],
+)
+def test_facts_of_another_type_get_a_sentence(good, fact, value):
+    name = "n_rows" if value == [{"n_rows": None}] else fact
+    refused(edited(good, put("info", fact, value)), f"its info has '{name}' = ")
+
+
+def test_facts_of_other_names_are_kept(good):
+    more = {"weather": [1, {"a": None}], "target": None, "response": {"mean": None}}
+    assert from_bytes(edited(good, put("info", more))).info == more
 
 
 def vocabulary_of(change, name="words"):

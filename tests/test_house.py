@@ -4,6 +4,7 @@ import ast
 import re
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -167,6 +168,30 @@ def test_no_modules_import_each_other():
     assert cycle({name: left(name, targets) for name, targets in graph().items()}) is None
     was = {"model": {"notebook"}, "notebook": {"effects"}, "effects": {"words"}, "words": {"model"}}
     assert cycle(was) == ["effects", "words", "model", "notebook", "effects"]
+
+
+def imported_from_elsewhere(path):
+    """Top-level names of packages that are neither Python's own nor this one."""
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.Import):
+            names = [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom) and node.level == 0:
+            names = [node.module]
+        else:
+            continue
+        yield from {name.split(".")[0] for name in names}
+
+
+def test_what_is_imported_is_declared():
+    project = tomllib.loads((REPOSITORY / "pyproject.toml").read_text())["project"]
+    extras = project["optional-dependencies"]
+    listed = [*project["dependencies"], *(one for extra in extras.values() for one in extra)]
+    declared = {re.match(r"[\w-]+", one).group() for one in listed}
+    known = sys.stdlib_module_names | {"topicprism"} | {"sklearn" if d == "scikit-learn" else d
+                                                       for d in declared}  # fmt: skip
+    found = {name for path in ROOT.rglob("*.py") for name in imported_from_elsewhere(path)}
+    assert {"numba", "joblib", "threadpoolctl", "pyarrow"} <= found
+    assert found <= known, f"{found - known} should be among the dependencies of pyproject.toml"
 
 
 def test_public_names_are_listed():

@@ -27,7 +27,7 @@ from scipy.sparse import csr_array
 from topicprism._typing import Counts, Doc
 from topicprism.backends import cpu, keys
 from topicprism.backends.cpu import MIN_WORDS as MIN_WORDS
-from topicprism.limits import LARGEST
+from topicprism.limits import LARGEST, MOST_WORDS
 
 S = TypeVar("S")
 NATIVE = {np.dtype(t) for t in ("i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8", "f4", "f8")}
@@ -170,6 +170,7 @@ def take_rows(X: Counts | Rows, start: int, stop: int) -> Rows:
 
 def check_counts(counts: Any) -> Counts:
     """Counts as CSR, refused with one sentence unless they are counts; not copied if they are."""
+    refuse_masked(counts, "counts")
     X = counts if isinstance(counts, csr_array) else csr_array(counts)
     if X.shape[0] == 0 or X.shape[1] == 0:
         raise ValueError(
@@ -195,7 +196,23 @@ def check_counts(counts: Any) -> Counts:
     if at >= 0:
         value, row = X.data[at], int(np.searchsorted(X.indptr, at, side="right")) - 1
         raise ValueError(_not_a_count(value, f"document {row}, word {int(X.indices[at])}"))
+    n_words = float(X.data.sum(dtype=float))
+    if n_words > MOST_WORDS:
+        raise ValueError(
+            f"counts add up to {n_words:g} words (the largest is {float(X.data.max()):g}), but at "
+            f"most {MOST_WORDS} were expected, up to which sums are exact; pass raw word counts"
+        )
     return cast(Counts, X)
+
+
+def refuse_masked(values: Any, name: str) -> None:
+    """numpy and scikit-learn would take what is under a mask for what it is not."""
+    if isinstance(values, np.ma.MaskedArray) and np.ma.is_masked(values):
+        n = int(np.ma.count_masked(values))
+        raise ValueError(
+            f"{name} have {n} masked values, but a number was expected in each place; give them "
+            "one with filled(), or leave out the documents that have them"
+        )
 
 
 def _not_a_count(value: float, where: str) -> str:
@@ -217,6 +234,7 @@ def _not_a_count(value: float, where: str) -> str:
 
 def check_response(y: Any, n_documents: int) -> Doc:
     """One finite number per document."""
+    refuse_masked(y, "responses y")
     given = np.asarray(y)
     texts = given.dtype.kind == "O" and any(isinstance(v, str) for v in given.flat)
     sentence = (

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from scipy.sparse import csr_array
 
+from topicprism.corpus import refuse_masked
 from topicprism.text.columns import are_counts
 from topicprism.text.counting import documents
 
@@ -18,6 +19,7 @@ class MissingValuesWarning(UserWarning):
 
 def as_documents(X: Any) -> Any:
     """Counts as CSR, texts as a list."""
+    refuse_masked(X, "counts X")
     if are_counts(X):
         return X if isinstance(X, csr_array) else csr_array(X)
     return as_list(X)

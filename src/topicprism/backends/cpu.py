@@ -20,15 +20,15 @@ from __future__ import annotations
 
 from typing import Any
 
-import numba as nb
 import numpy as np
+
+from topicprism.backends.compiling import compiled, jit
 
 LANES = 16
 MIN_WORDS = 3  # a document needs as many to have a third moment
 HALF = 30.0  # words of a document that has half the weight of an endless one
 
-jit: Any = nb.njit(nogil=True, cache=True)
-inline: Any = nb.njit(nogil=True, inline="always")
+inline: Any = compiled(kept=False, inline="always")
 
 
 @jit

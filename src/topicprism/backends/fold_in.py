@@ -6,13 +6,9 @@ entries: the answer depends neither on its neighbours nor on the threads.
 
 from __future__ import annotations
 
-from typing import Any
-
-import numba as nb
 import numpy as np
 
-jit: Any = nb.njit(nogil=True, cache=True)
-inlined: Any = nb.njit(nogil=True, forceinline=True)
+from topicprism.backends.compiling import inlined, jit
 
 DAMPING = 0.7  # of a full step; undamped, some documents go round in circles
 GOLDEN = np.uint64(0x9E3779B97F4A7C15)  # steps of splitmix64's counter

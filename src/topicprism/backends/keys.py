@@ -6,15 +6,11 @@ in any shard.  Whatever is drawn for a document is drawn from a stream that star
 
 from __future__ import annotations
 
-from typing import Any
-
-import numba as nb
 import numpy as np
 
+from topicprism.backends.compiling import jit
 from topicprism.backends.fold_in import GOLDEN
 from topicprism.backends.fold_in import _scramble as scramble
-
-jit: Any = nb.njit(nogil=True, cache=True)
 
 ONE = np.uint64(1)
 MANY = 1 << 20  # of one word: from there on its split is drawn from the normal distribution

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-import numba as nb
 import numpy as np
 
-jit: Any = nb.njit(nogil=True, cache=True)
+from topicprism.backends.compiling import inlined, jit
 
 
 @jit
@@ -67,7 +64,7 @@ def pulls(  # type: ignore[no-untyped-def]
                     squares[words[j], i] += by * by
 
 
-@nb.njit(nogil=True, forceinline=True)
+@inlined
 def _topics_of(mu_w, h, r):  # type: ignore[no-untyped-def]
     """r = mu_w * h / sum; whether any topic can say the word."""
     norm = 0.0

@@ -11,6 +11,7 @@
     showing    the same at 80 columns
     fitting    fit          selecting  select       sketches   sketch, merge
     using      predict, topics, report              demo       demo
+    warmup     warmup
 
 Messages go to standard error, results to standard output or to a file.  The exit status is
 2 for a mistake in the input, with one sentence that says which, and 130 after Ctrl-C.
@@ -42,6 +43,7 @@ MODULES = {  # what a command needs is imported when it is known which
     "sketch": "sketches",
     "merge": "sketches",
     "demo": "demo",
+    "warmup": "warmup",
 }
 MISTAKE, INTERRUPTED, BROKEN_PIPE = 2, 130, 141
 

@@ -16,6 +16,7 @@ from topicprism.tables import FORMATS, OUTPUTS
 ORDERS = ("relevance", "probability", "frex")  # those of topicprism.show.words, which takes long
 EXAMPLES = {  # by command; the first of each is shown by topicprism --help
     "demo": ["demo", "demo --documents 1000 --folder small"],
+    "warmup": ["warmup", "warmup --json"],
     "fit": [
         "fit reviews.csv --report reviews.html",
         "fit 'data/*.parquet' --text review --target stars -o m.tprism",
@@ -108,7 +109,7 @@ def parser() -> Parser:
     sub = top.add_subparsers(
         dest="command", metavar="COMMAND", required=True, parser_class=Parser, title="commands"
     )
-    for add in (_fit, _predict, _topics, _select, _report, _sketch, _merge, _demo):
+    for add in (_fit, _predict, _topics, _select, _report, _sketch, _merge, _demo, _warmup):
         added = add(sub)
         added.epilog = _shown(EXAMPLES[added.prog.split()[-1]])
         says = added.add_argument_group("messages")
@@ -271,6 +272,14 @@ def _demo(sub: Any) -> Parser:
         help="reviews to draw (default: 5000)",
     )
     p.add_argument("--seed", type=values.seed, default=0, help="of everything random (default: 0)")
+    return p
+
+
+def _warmup(sub: Any) -> Parser:
+    p: Parser = sub.add_parser(
+        "warmup", help="compile everything beforehand, into NUMBA_CACHE_DIR if that is set"
+    )
+    _json(p)
     return p
 
 

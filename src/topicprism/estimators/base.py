@@ -17,7 +17,7 @@ from sklearn.utils import Tags, check_random_state
 from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
 
 from topicprism._typing import Counts, Doc, DocTopic
-from topicprism.corpus import check_counts, check_response
+from topicprism.corpus import check_counts, check_response, refuse_masked
 from topicprism.evaluation import pr2
 from topicprism.inference import infer, posterior, predict
 from topicprism.limits import SMALLEST
@@ -72,6 +72,7 @@ class Topics(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
 
     def _counts(self, X: Any, *, reset: bool = False) -> Counts:
         """X as counts; what they must be is for ``check_counts`` to say."""
+        refuse_masked(X, "counts X")
         try:
             checked = validate_data(
                 self,
@@ -142,6 +143,7 @@ class Regression(RegressorMixin):
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """Predictive R^2 of ``predict(X)``; 1 is perfect, 0 is the mean of ``y``."""
         y_hat = self.predict(X)
+        refuse_masked(y, "responses y")
         return pr2(check_response(column_or_1d(y), len(y_hat)), y_hat, sample_weight)
 
     def __sklearn_tags__(self) -> Tags:
@@ -165,6 +167,7 @@ def varied(y: Any, n_documents: int, name: str) -> Doc:
         )
     if n_documents == 1:
         raise ValueError("got 1 sample (document), but at least 2 were expected; add documents")
+    refuse_masked(y, "responses y")
     response = check_response(column_or_1d(y, warn=True), n_documents)
     low, high = response.min(), response.max()
     if low == high:

@@ -11,6 +11,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import column_or_1d
 
 from topicprism._typing import Array
+from topicprism.corpus import refuse_masked
 from topicprism.estimators.sampled import (
     Callback,
     SampledRegression,
@@ -187,6 +188,7 @@ def _signs(y: Any, n_documents: int) -> tuple[Any, Array]:
             "MedLDAClassifier requires y to be passed, but the target y is None; pass one label "
             "per document, or use SpectralLDA for topics alone"
         )
+    refuse_masked(y, "labels y")
     labels = column_or_1d(y, warn=True)
     check_classification_targets(labels)
     if len(labels) != n_documents:

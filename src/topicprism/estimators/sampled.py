@@ -21,6 +21,7 @@ from topicprism.samplers import Plan, Progress, Schedule, State, chain, flat, in
 from topicprism.samplers.state import (
     Family,
     Kept,
+    check_room,
     mean_assignment,
     standardise,
     to_model,
@@ -135,6 +136,7 @@ class SampledTopics(CallbackSupport, Topics):
     def _sample(self, task: Task) -> None:
         """Run the chain of a fit and keep what it leaves."""
         n_threads = effective_n_jobs(self.n_jobs)
+        check_room(task.counts, 1 if is_auto(self.n_topics) else self.n_topics, task.plan.response)
         data = observe(task.counts, task.Y, task.plan.response)
         if self.warm_start and hasattr(self, "state_"):
             state = continued(self.state_, task, self._n_expected())

@@ -2,6 +2,7 @@
 
     container   bytes of a file, checked from end to end        arrays and JSON
     values      arrays and JSON                                 plain values
+    facts       what info may say
     fitted      plain values, checked one by one                estimators, vectorisers
     sketches    the same                                        TextSketch
 
@@ -18,6 +19,7 @@ import numpy as np
 from sklearn.pipeline import Pipeline
 
 from topicprism.files.container import Contents, FileError, pack, read, unpack, write, wrong
+from topicprism.files.facts import check_facts
 from topicprism.files.fitted import (
     describe,
     describe_counts,
@@ -68,9 +70,14 @@ def load(path: str | PathLike[str], kind: type[Any] = object) -> Any:
     """
     file = Path(fspath(path))
     try:
-        thing = from_bytes(read(file))
+        thing = _build(read(file))
     except FileError as error:
         raise FileError(f"{file} cannot be read: {error}") from None
+    except MemoryError:
+        raise FileError(
+            f"{file} cannot be read: it needs more memory than there is, for its size is "
+            f"{file.stat().st_size} bytes; read it on a larger machine"
+        ) from None
     if not isinstance(thing, kind):
         raise FileError(
             f"{file} holds a {type(thing).__name__}, but a {kind.__name__} was expected; load it "
@@ -151,6 +158,7 @@ def _build(contents: Contents) -> Any:
     if not isinstance(body, dict) or not isinstance(body.get("info"), dict):
         raise wrong("it has no info")
     info, reader = body["info"], Reader(contents.arrays)
+    check_facts(info)
     rest = reader.decode({key: value for key, value in body.items() if key != "info"})
     reader.finish()
     match rest.pop("kind", None), rest:

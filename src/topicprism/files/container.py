@@ -20,6 +20,7 @@ versions.  Nothing in a file is ever run.
 
 from __future__ import annotations
 
+import io
 import json
 import math
 import os
@@ -28,18 +29,21 @@ from contextlib import suppress
 from dataclasses import dataclass
 from hashlib import blake2b
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 import numpy as np
 from numpy.typing import NDArray
+
+from topicprism.limits import fits
 
 MAGIC = b"\x8dtprism\n"
 FORMAT = 1
 START, DIGEST = 24, 32
 ALIGNMENT = 64
-LONGEST_HEADER = 1 << 26
-LARGEST_FILE = 1 << 36
+LONGEST_HEADER = 1 << 24  # bytes; a million stop words have about as many
+MOST_VALUES = 1 << 20  # of a header: each takes up to a hundred bytes of memory
 DEEPEST = 64
+CHUNK = 1 << 20  # bytes of a file that are read only to be checked
 TYPES = ("<f8", "<f4", "<i8", "<i4", "<i2", "|i1", "<u8", "<u4", "<u2", "|u1", "|b1")
 
 
@@ -74,15 +78,19 @@ def pack(contents: Contents) -> bytes:
             f"the description is {len(header)} bytes long, but at most {LONGEST_HEADER} were "
             "expected; shorten the list of stop words or the info"
         )
-    parts, size = [header], START + len(header)
+    parts: list[Any] = [header]
+    size = START + len(header)
     for a in plain:
         gap = -size % ALIGNMENT
-        parts += [bytes(gap), a.tobytes(order="A")]
+        parts += [bytes(gap), a.ravel(order="K").view(np.uint8)]
         size += gap + a.nbytes
     total = size + DIGEST
     start = MAGIC + FORMAT.to_bytes(4, "little") + len(header).to_bytes(4, "little")
-    data = b"".join([start, total.to_bytes(8, "little"), *parts])
-    return data + blake2b(data, digest_size=DIGEST).digest()
+    parts.insert(0, start + total.to_bytes(8, "little"))
+    checksum = blake2b(digest_size=DIGEST)
+    for part in parts:
+        checksum.update(part)
+    return b"".join([*parts, checksum.digest()])
 
 
 def write(path: Path, data: bytes) -> None:
@@ -125,49 +133,98 @@ def _little_endian(a: NDArray[Any]) -> NDArray[Any]:
 # --- reading --------------------------------------------------------------------------
 
 
-def read(path: Path) -> bytes:
-    """All of a file, if it is one of ours and whole."""
+def read(path: Path) -> Contents:
+    """What a file holds, if it is one of ours and whole."""
     with path.open("rb") as file:
-        size = os.fstat(file.fileno()).st_size
-        start = file.read(START)
-        if start[: len(MAGIC)] != MAGIC:
-            raise FileError(
-                f"it begins with {start[:8]!r}, but a topicprism file was expected; give a "
-                ".tprism or .tpsketch file"
-            )
-        declared = int.from_bytes(start[16:24], "little")
-        if len(start) < START or size < declared:
-            raise FileError(
-                f"it has {size} bytes, but {declared or 'more'} were expected: it is cut off; copy "
-                "or write it again"
-            )
-        if size > LARGEST_FILE:
-            raise FileError(f"it has {size} bytes, but at most {LARGEST_FILE} were expected")
-        return start + file.read(size - START)
+        return _contents(file, os.fstat(file.fileno()).st_size)
 
 
 def unpack(data: bytes) -> Contents:
-    """What the bytes of a file hold; nothing is believed before its checksum is."""
-    end = len(data) - DIGEST
-    good = end >= START and int.from_bytes(data[16:24], "little") == len(data)
-    if not good or blake2b(memoryview(data)[:end], digest_size=DIGEST).digest() != data[end:]:
+    """What the bytes of a file hold."""
+    return _contents(io.BytesIO(data), len(data))
+
+
+def _contents(file: BinaryIO, size: int) -> Contents:
+    """In one pass, and in memory no larger than the file.
+
+    Nothing is returned before the checksum was found right, and a complaint about contents is
+    only made of contents whose checksum is.
+    """
+    source = Source(file, size)
+    start = source.take(min(START, size))
+    if start[: len(MAGIC)] != MAGIC:
         raise FileError(
-            "its checksum is not that of its contents: it is damaged; copy or write it again"
+            f"it begins with {start[:8]!r}, but a topicprism file was expected; give a "
+            ".tprism or .tpsketch file"
         )
-    version = int.from_bytes(data[8:12], "little")
+    declared = int.from_bytes(start[16:24], "little")
+    if len(start) < START or size < declared:
+        raise FileError(
+            f"it has {size} bytes, but {declared or 'more'} were expected: it is cut off; copy "
+            "or write it again"
+        )
+    if not fits(size):
+        raise FileError(
+            f"it has {size} bytes, which is more than the memory of this machine; read it on a "
+            "larger one"
+        )
+    try:
+        contents = _believed(source, start, declared)
+    except FileError:
+        source.check()
+        raise
+    source.check()
+    return contents
+
+
+class Source:
+    """A file on its way, and the checksum of what was read of it."""
+
+    def __init__(self, file: BinaryIO, size: int) -> None:
+        self.file, self.at, self.end = file, 0, max(size - DIGEST, 0)
+        self.checksum = blake2b(digest_size=DIGEST)
+
+    def take(self, n: int) -> bytes:
+        data = self.file.read(n)
+        self.checksum.update(data)
+        self.at += len(data)
+        return data
+
+    def fill(self, array: NDArray[np.uint8]) -> None:
+        """The next bytes into an array; what is missing of them the checksum will tell."""
+        for i in range(0, len(array), CHUNK):
+            part = array.data[i : i + CHUNK]
+            n = self.file.readinto(part)  # type: ignore[attr-defined]
+            self.checksum.update(part[:n])
+            self.at += n
+
+    def check(self) -> None:
+        """Read to the end; refused unless the checksum is there and right."""
+        while self.at < self.end and self.take(min(CHUNK, self.end - self.at)):
+            pass
+        if self.at != self.end or self.file.read(DIGEST + 1) != self.checksum.digest():
+            raise FileError(
+                "its checksum is not that of its contents: it is damaged; copy or write it again"
+            )
+
+
+def _believed(source: Source, start: bytes, declared: int) -> Contents:
+    """Header and arrays, on condition that the checksum is right."""
+    if declared != source.end + DIGEST:
+        raise wrong(f"it declares {declared} bytes")
+    version = int.from_bytes(start[8:12], "little")
     if version != FORMAT:
         raise FileError(
             f"it is of format {version}, but this version of topicprism reads format {FORMAT}; "
             "update topicprism"
         )
-    length = int.from_bytes(data[12:16], "little")
-    if length > min(LONGEST_HEADER, end - START):
+    length = int.from_bytes(start[12:16], "little")
+    if length > min(LONGEST_HEADER, source.end - START):
         raise wrong(f"its header has {length} bytes")
-    header = _parse(data[START : START + length])
+    header = _parse(source.take(length))
     match header:
-        case {"library": str(library), "arrays": list(declared), "body": body} if len(header) == 3:
-            arrays = _cut(memoryview(data)[:end], START + length, declared)
-            return Contents(body, arrays, library)
+        case {"library": str(library), "arrays": list(arrays), "body": body} if len(header) == 3:
+            return Contents(body, _arrays(source, arrays), library)
     raise wrong("its header has other fields than expected")
 
 
@@ -180,6 +237,8 @@ def wrong(what: str) -> FileError:
 
 
 def _parse(raw: bytes) -> Any:
+    if sum(raw.count(mark) for mark in (b",", b"[", b"{")) > MOST_VALUES:
+        raise wrong(f"its header has more than {MOST_VALUES} values")
     try:
         value = json.loads(raw)
         _check_depth(value)
@@ -200,19 +259,24 @@ def _check_depth(value: Any) -> None:
     raise ValueError(f"more than {DEEPEST} levels deep")
 
 
-def _cut(data: memoryview, at: int, declared: list[Any]) -> list[NDArray[Any]]:
+def _arrays(source: Source, declared: list[Any]) -> list[NDArray[Any]]:
     """The arrays, once all that is declared about them adds up to what is there."""
-    places = []
+    at, places = source.at, []
     for one in declared:
         kind, order, shape, size = _declaration(one)
         start = at + -at % ALIGNMENT
         places.append((kind, order, shape, start))
-        if any(data[at:start]) or start + size > len(data):
+        if start + size > source.end:
             raise wrong(f"array {len(places) - 1} is not where it should be")
         at = start + size
-    if at != len(data):
-        raise wrong(f"its arrays end at byte {at} of {len(data)}")
-    return [_array(data, *place) for place in places]
+    if at != source.end:
+        raise wrong(f"its arrays end at byte {at} of {source.end}")
+    found = []
+    for i, (kind, order, shape, start) in enumerate(places):
+        if any(source.take(start - source.at)):
+            raise wrong(f"array {i} is not where it should be")
+        found.append(_array(source, kind, order, shape))
+    return found
 
 
 def _declaration(one: Any) -> tuple[str, str, list[int], int]:
@@ -223,11 +287,13 @@ def _declaration(one: Any) -> tuple[str, str, list[int], int]:
     raise wrong(f"it declares an array as {one!r:.60}")
 
 
-def _array(data: memoryview, kind: str, order: Any, shape: list[int], start: int) -> NDArray[Any]:
-    flat = np.frombuffer(data, kind, math.prod(shape), start)
+def _array(source: Source, kind: str, order: Any, shape: list[int]) -> NDArray[Any]:
+    flat = np.empty(math.prod(shape), kind)
+    source.fill(flat.view(np.uint8))
     if kind == "|b1" and np.any(flat.view(np.uint8) > 1):
         raise wrong("a truth value is neither 0 nor 1")
-    array = flat.reshape(shape, order=order).astype(np.dtype(kind).newbyteorder("="), order="A")
+    native = flat.astype(np.dtype(kind).newbyteorder("="), copy=False)
+    array = native.reshape(shape, order=order)
     if _order(array) != order:
         raise wrong(f"an array of shape {tuple(shape)} is in order {order}")
     return array

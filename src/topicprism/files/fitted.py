@@ -35,7 +35,10 @@ CLASSES: dict[str, Any] = {
 }
 DTYPES = {t.name: t.type for t in sorted(NATIVE, key=str)}
 MOST_THREADS = 4096
-LARGEST = 1e200  # of a number
+LARGEST = 1e240  # of a number, such as a variance
+COEFFICIENT = 1e120  # largest of a coefficient: its square is a number
+ALPHA = 1e-100, 1e12  # of a prior: beyond them answers are the same, or no numbers
+SHARE = 1e50  # largest of the second number of ``spread_``
 CHOSEN = ("n_topics", "alpha0", "noise_variance")
 Sizes = dict[str, int]  # k topics, V words, L classes if more than two
 Rule = Callable[[Any, Sizes], bool]
@@ -44,13 +47,20 @@ Rule = Callable[[Any, Sizes], bool]
 # --- rules ----------------------------------------------------------------------------
 
 
-def numbers(*shapes: str, finite: bool = True) -> Rule:
-    """An array whose shape is one of these; a letter that is no size may be any number."""
+def numbers(*shapes: str, below: float | None = LARGEST, least: float | None = None) -> Rule:
+    """An array whose shape is one of these; a letter that is no size may be any number.
+
+    Its numbers are of a size under ``below``, unless that is None, and from ``least`` up.  No
+    copy of it is made: an array may be as large as memory.
+    """
 
     def rule(value: Any, sizes: Sizes) -> bool:
         if not isinstance(value, np.ndarray) or value.dtype != np.float64:
             return False
-        if finite and not np.isfinite(value).all():
+        low, high = (value.min(), value.max()) if value.size else (0.0, 0.0)
+        if below is not None and not -below < low <= high < below:  # nor NaN
+            return False
+        if least is not None and value.size and not low >= least:
             return False
         return any(
             len(shape) == value.ndim
@@ -82,7 +92,7 @@ def names(value: Any, sizes: Sizes) -> bool:
 
 def spread(value: Any, sizes: Sizes) -> bool:
     """What a response varies by, given its words: two numbers."""
-    return numbers("n")(value, sizes) and len(value) == 2 and bool((value >= 0).all())
+    return numbers("n", least=0)(value, sizes) and len(value) == 2 and value[1] < SHARE
 
 
 def choice(value: Any, sizes: Sizes) -> bool:
@@ -109,14 +119,14 @@ def _score(t: Trial) -> bool:
 
 
 RULES: dict[str, Rule] = {
-    "coef_": numbers("k", "Lk"),
-    "coef_std_": lambda value, sizes: numbers("k")(value, sizes) and bool((value >= 0).all()),
+    "coef_": numbers("k", "Lk", below=COEFFICIENT),
+    "coef_std_": numbers("k", below=COEFFICIENT, least=0),
     "spread_": spread,
-    "coef_draws_": numbers("nk", "nLk"),
+    "coef_draws_": numbers("nk", "nLk", below=COEFFICIENT),
     "noise_variance_": number,
     "noise_variance_draws_": numbers("n"),
-    "log_likelihood_": numbers("n", finite=False),
-    "acceptance_": numbers("n", finite=False),
+    "log_likelihood_": numbers("n", below=None),
+    "acceptance_": numbers("n", below=None),
     "n_sweeps_": whole,
     "features_": lambda value, sizes: isinstance(value, str) and value in RESPONSES,
     "eigenvalues_": numbers("k"),
@@ -191,16 +201,17 @@ def check_model(model: Model) -> None:
         "V": np.size(model.mu, 0) if np.ndim(model.mu) else 0,
     }
     shaped = (
-        numbers("k")(model.alpha, sizes)
+        numbers("k", below=ALPHA[1])(model.alpha, sizes)
         and numbers("Vk")(model.mu, sizes)
-        and numbers("k")(model.eta, sizes)
+        and numbers("k", below=COEFFICIENT)(model.eta, sizes)
         and number(model.sigma, sizes)
+        and model.sigma < COEFFICIENT
         and number(model.burstiness, sizes)
         and model.burstiness <= 1
     )
     if not shaped or min(sizes.values()) == 0:
-        raise wrong("its model has the wrong shape or numbers that are not finite")
-    if not (model.alpha > 0).all() or not (model.mu >= 0).all():
+        raise wrong("its model has the wrong shape or numbers that are not finite or too large")
+    if not model.alpha.min() > ALPHA[0] or not model.mu.min() >= 0:
         raise wrong("its model has probabilities below zero")
     if np.abs(model.mu.sum(axis=0) - 1).max() > 1e-6:
         raise wrong("its model has a topic whose word probabilities do not sum to one")

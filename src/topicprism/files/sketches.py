@@ -8,7 +8,14 @@ from typing import Any
 import numpy as np
 
 from topicprism.files.container import wrong
-from topicprism.files.fitted import describe_counts, number, numbers, restore_counts, whole
+from topicprism.files.fitted import (
+    COEFFICIENT,
+    describe_counts,
+    number,
+    numbers,
+    restore_counts,
+    whole,
+)
 from topicprism.files.values import Writer
 from topicprism.sketching import Basis, Sketch
 from topicprism.text import FastCountVectorizer
@@ -60,19 +67,24 @@ def _check(basis: dict[str, Any], moments: dict[str, Any]) -> dict[str, int]:
     sizes = {"V": V, "K": K, "R": K + 1}
     centre, scale = basis["centre"], basis["scale"]
     good = (
-        numbers("VK")(basis["B"], sizes)
-        and numbers("VK")(basis["lift"], sizes)
+        numbers("VK", below=COEFFICIENT)(basis["B"], sizes)
+        and numbers("VK", below=COEFFICIENT)(basis["lift"], sizes)
         and type(centre) in (int, float)
-        and number(abs(centre), sizes)
+        and abs(centre) < COEFFICIENT
         and number(scale, sizes)
-        and scale > 0
+        and 1 / COEFFICIENT < scale < COEFFICIENT
         and whole(moments["n"], sizes)
-        and all(number(moments[name], sizes) for name in ("weight", "c1", "c2"))
-        and all(numbers(s)(moments[m], sizes) for m, s in SHAPES.items())
+        and all(_sum(moments[name]) for name in ("weight", "c1", "c2"))
+        and all(numbers(s, below=COEFFICIENT)(moments[m], sizes) for m, s in SHAPES.items())
     )
     if not good or V == 0 or K == 0:
-        raise wrong("its sketch has the wrong shape or numbers that are not finite")
+        raise wrong("its sketch has the wrong shape or numbers that are not finite or too large")
     return sizes
+
+
+def _sum(value: Any) -> bool:
+    """Of numbers from 1e-100 to 1 over documents."""
+    return number(value, {}) and (value == 0 or 1e-100 < value < 2**63)
 
 
 SHAPES = {"first": "R", "second": "RR", "third": "RRR"}

@@ -27,6 +27,7 @@ from topicprism.files.container import FileError, wrong
 from topicprism.learn import Selection, Trial
 from topicprism.model import Model
 
+FEW = 1 << 16  # strings that may always be there
 # what a file may name
 RECORDS: dict[str, type] = {kind.__name__: kind for kind in (Model, Selection, Trial)}
 
@@ -86,13 +87,19 @@ class Reader:
     def __init__(self, arrays: list[NDArray[Any]]) -> None:
         self.arrays = arrays
         self.used = 0
+        # in Python strings take ten times as much memory as in a file; those of a model are
+        # words or classes, of which a matrix has as many rows
+        self.longest = max([FEW, *(len(a) for a in arrays if a.ndim == 2)])
 
     def decode(self, value: Any) -> Any:
         match value:
             case {"$array": int(i), **rest} if not rest:
                 return self._next(i)
             case {"$strings": [int(i), int(j), ("U" | "O") as kind], **rest} if not rest:
-                return _strings(_split(self._next(i), self._next(j)), kind)
+                utf8, ends = self._next(i), self._next(j)
+                if np.size(ends) > self.longest:
+                    raise wrong(f"it has {np.size(ends)} strings")
+                return _strings(_split(utf8, ends), kind)
             case {"$tuple": list(items), **rest} if not rest:
                 return tuple(self.decode(item) for item in items)
             case {"$float": ("nan" | "inf" | "-inf") as number, **rest} if not rest:
@@ -130,9 +137,9 @@ def _split(utf8: NDArray[Any], ends: NDArray[Any]) -> list[str]:
     edges = np.concatenate([[0], ends]) if good else np.empty(0)
     if not good or edges[-1] != len(utf8) or np.any(edges[1:] < edges[:-1]):
         raise wrong("its strings do not end where they should")
-    data, cuts = utf8.tobytes(), edges.tolist()
+    data = utf8.tobytes()
     try:
-        return [data[a:b].decode("utf-8", "surrogatepass") for a, b in pairwise(cuts)]
+        return [data[a:b].decode("utf-8", "surrogatepass") for a, b in pairwise(edges.data)]
     except UnicodeDecodeError as error:
         raise wrong(f"its strings are not UTF-8 ({error.reason})") from None
 

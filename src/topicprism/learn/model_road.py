@@ -89,7 +89,10 @@ def _with_noise(found: FitResult, context: FitContext) -> FitResult:
     if not replace(first, std=first.std * share**0.5).is_uncertain:
         return found  # or a part of the documents would tell less than the moments of all
     try:
-        second = noise_by_split_half(context.docs, _cross_fitted_models(found, context))
+        folds = _cross_fitted_models(found, context)
+        if not folds:
+            return found
+        second = noise_by_split_half(context.docs, folds)
     except (TooManyTopics, np.linalg.LinAlgError):  # too few documents, or topics that are alike
         return found
     if not second.std < first.std:
@@ -109,6 +112,8 @@ def _cross_fitted_models(found: FitResult, context: FitContext) -> list[tuple[li
     pieces = [*keys.cut(MODEL.noise_folds, part), part.rest]
     basis = context.sketch.leading(k + SPARE).basis
     sums = map_subsets(docs, pieces, word_sums)
+    if min(s.n for s in sums[:-1]) == 0:
+        return []  # too few documents that differ
     basis = basis.extend(np.column_stack([s.yx_about(basis.centre) for s in sums]))
     rests = without_each(moments_of_subsets(docs, pieces, basis))
     known = replace(context.request.settings, noise_variance=found.model.sigma**2)

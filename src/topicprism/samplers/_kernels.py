@@ -14,14 +14,14 @@ from __future__ import annotations
 
 from typing import Any
 
-import numba as nb
 import numpy as np
 
+from topicprism.backends.compiling import compiled
+from topicprism.backends.compiling import jit as plain
 from topicprism.backends.fold_in import _scramble as scramble
 from topicprism.samplers._random import GOLDEN, dirichlet, gamma, uniform
 
-jit: Any = nb.njit(nogil=True, cache=True, fastmath={"reassoc", "contract", "nsz"})
-plain: Any = nb.njit(nogil=True, cache=True)
+jit: Any = compiled(fastmath={"reassoc", "contract", "nsz"})
 
 BLOCK = 8
 LEAST = 0.3

@@ -5,15 +5,11 @@ A stream is its state, a 64-bit counter: each draw takes one and gives the next 
 
 from __future__ import annotations
 
-from typing import Any
-
-import numba as nb
 import numpy as np
 
+from topicprism.backends.compiling import jit
 from topicprism.backends.fold_in import GOLDEN as GOLDEN
 from topicprism.backends.fold_in import _scramble as scramble
-
-jit: Any = nb.njit(nogil=True, cache=True)
 
 # Wichura's rational approximations of the normal quantile, highest power first
 CENTRE = (

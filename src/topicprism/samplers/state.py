@@ -26,10 +26,12 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from topicprism._typing import Array, Counts, Doc, DocTopic, Topic, WordTopic
+from topicprism.limits import fits
 from topicprism.model import Model, ResponseScale
 
 RESPONSES = ("mixture", "assignments")
 SHAPE, RATE = 1.0, 0.1  # of the prior of sigma^2, for a y of variance 1
+MOST_REPEATS = 10**8  # of a word in one document: counts are int32, and each time is a draw
 SMOOTHING = 1e-3  # uniform words mixed into topics a chain starts from
 DocResponse = Annotated[Array, "D L"]
 TopicResponse = Annotated[Array, "k L"]
@@ -115,6 +117,30 @@ class State:
     log_likelihood: float = float("nan")  # of words and responses, per word
     acceptance: float = float("nan")  # of the Metropolis steps
     prior_shift: WordTopic | None = None
+
+
+def check_room(counts: Counts, n_topics: int, response: str) -> None:
+    """Refuse what no chain can hold: it has a row of topics for each word type and document,
+    before and after a sweep, a covariance of topics, and a draw for every single word."""
+    (D, V), most = counts.shape, float(counts.data.max(initial=0))
+    need, n_words = 16 * n_topics * (V + D + n_topics), float(counts.data.sum(dtype=float))
+    if most > MOST_REPEATS:
+        raise ValueError(
+            f"a word is counted {most:g} times in one document, but a sampler draws a topic for "
+            f"each time and at most {MOST_REPEATS} were expected; check the counts, or use "
+            "SpectralSLDA"
+        )
+    if not fits(need):
+        raise ValueError(
+            f"n_topics={n_topics} with {V} word types and {D} documents takes "
+            f"{need / 2**30:.3g} GiB, which is more than the memory of this "
+            "machine; try 10"
+        )
+    if response == "assignments" and not fits(16 * n_words):
+        raise ValueError(
+            f"{n_words:g} words with a topic each take {16 * n_words / 2**30:.3g} GiB, which is "
+            "more than the memory of this machine; fit fewer documents, or use SpectralSLDA"
+        )
 
 
 def observe(counts: Counts, Y: DocResponse, response: str) -> Observed:

@@ -6,9 +6,6 @@ table with linear probing leads from the hash of a term to its number.  The hash
 a term is found when its cells are the same.
 
 Arguments ``cells, a, b`` mean the term ``cells[a:b]``, and ``h`` is its hash.
-
-Numba's cache does not see that a function which it compiled into another module has changed:
-after an edit here, delete ``__pycache__``.
 """
 
 from __future__ import annotations
@@ -16,9 +13,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, NamedTuple, TypeVar, cast
 
-import numba as nb
 import numpy as np
 from numpy.typing import NDArray
+
+from topicprism.backends.compiling import compiled, jit
 
 Ints = NDArray[np.int64]
 F = TypeVar("F", bound=Callable[..., Any])
@@ -46,12 +44,12 @@ def empty(capacity: int = 1024) -> Lexicon:
 
 def kernel(function: F) -> F:
     """Compiled, and without the GIL."""
-    return cast(F, nb.njit(nogil=True, cache=True)(function))
+    return cast(F, jit(function))
 
 
 def inlined(function: F) -> F:
     """Compiled into its caller: to pass the arrays would cost more than the work."""
-    return cast(F, nb.njit(nogil=True, cache=True, forceinline=True)(function))
+    return cast(F, compiled(forceinline=True)(function))
 
 
 @inlined

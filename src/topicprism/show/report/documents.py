@@ -9,7 +9,7 @@ import numpy as np
 from sklearn.utils.validation import column_or_1d
 
 from topicprism._typing import Counts, Doc, DocTopic
-from topicprism.corpus import check_counts, check_response
+from topicprism.corpus import check_counts, check_response, refuse_masked
 from topicprism.evaluation import pr2
 from topicprism.show.report.colouring import Colouring, beginning
 from topicprism.show.report.facts import Example, Fit, Spread
@@ -60,6 +60,7 @@ def look(what: Fitted, texts: Any, y: Any, counts: Any) -> Seen | None:
     kept = evenly(n, LOOKED_AT)
     response = None
     if y is not None and what.supervised:
+        refuse_masked(y, "responses y")
         response = check_response(column_or_1d(y), n)[kept]
     if listed is not None:
         listed = [listed[i] for i in kept]
