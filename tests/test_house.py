@@ -15,7 +15,7 @@ REPOSITORY = ROOT.parents[1]
 
 # One line per floor.  A module may import from the floors above it, never from below.
 FLOORS = [
-    ["_typing", "limits"],
+    ["_typing", "limits", "io"],
     ["backends", "model"],
     ["corpus", "words"],
     ["moments", "parts", "whitening", "tensor", "engines", "datasets", "text", "effects"],
