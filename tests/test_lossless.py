@@ -205,14 +205,23 @@ def test_standard_output_by_its_name_is_what_is_open(here, opened):
 @posix
 def test_an_interruption_leaves_no_part_beside_a_device(here, capsys, monkeypatch):
     nowhere = node(here / "p.csv", 3)
+    kind = type(load("m.tprism").topics)
+    predict, calls = kind.predict, []
 
-    def interrupted(*_):
-        raise KeyboardInterrupt
+    def interrupted(self, X, **options):
+        calls.append(X.shape[0])
+        if len(calls) > 1:
+            raise KeyboardInterrupt
+        return predict(self, X, **options)
 
-    monkeypatch.setattr("topicprism.cli.using._copied", interrupted)
-    assert run(capsys, "predict", "m.tprism", "a.csv", "-o", "p.csv")[0] == 130
+    monkeypatch.setattr(kind, "predict", interrupted)
+    monkeypatch.setattr("topicprism.tables.formats.CHARACTERS", 40_000)
+    before = contents(here)
+    status, _, err = run(capsys, "predict", "m.tprism", "a.csv", "-o", "p.csv")
+    assert status == 130
+    assert f"the first {calls[0]} rows are written" in err
     assert nowhere.is_char_device()
-    assert not list(here.glob("*.part"))
+    assert contents(here) == before
 
 
 # --- what is read is not written --------------------------------------------------------
@@ -568,7 +577,7 @@ def test_a_defect_is_one_sentence_and_a_status_of_its_own(here, capsys, monkeypa
     def defect(*_):
         raise ZeroDivisionError("division\nby zero")
 
-    monkeypatch.setattr("topicprism.cli.using.topics_of", defect)
+    monkeypatch.setattr("topicprism.cli.session.load", defect)
     monkeypatch.delenv("TOPICPRISM_DEBUG", raising=False)
     status, out, err = run(capsys, "topics", "m.tprism")
     assert (status, out) == (70, "")
