@@ -7,6 +7,7 @@ import json
 import os
 import re
 import shlex
+import shutil
 import signal
 import subprocess
 import sys
@@ -61,10 +62,12 @@ def home(tmp_path_factory, reviews):
 
 
 @pytest.fixture
-def here(home, tmp_path, monkeypatch):
-    """An empty folder to work in, with links to the table and the model."""
+def here(home, tmp_path, tmp_path_factory, monkeypatch):
+    """An empty folder to work in, with links to copies of the table and the model."""
+    copies = tmp_path_factory.mktemp("copies")
     for name in ("reviews.csv", "reviews.tprism"):
-        (tmp_path / name).symlink_to(home / name)
+        shutil.copy(home / name, copies)
+        (tmp_path / name).symlink_to(copies / name)
     monkeypatch.chdir(tmp_path)
     return tmp_path
 
@@ -714,6 +717,7 @@ MISTAKES = {
     ),
     "bad seed": (["fit", "t.csv", "--seed=-1"], "'-1' is not a whole number from 0 up"),
     "no jobs": (["fit", "t.csv", "--jobs", "0"], "'0' is not a whole number from 1 up"),
+    "jobs beyond": (["fit", "t.csv", "--jobs", "9999"], "'9999' is more threads than 1,024"),
     "bad share": (["fit", "t.csv", "--held-out", "2"], "'2' is not a share from 0 to 0.9"),
     "bad min-df": (["fit", "t.csv", "--min-df", "1.5"], "'1.5' is neither a whole number nor"),
     "bad delimiter": (["fit", "t.csv", "--delimiter", "ab"], "'ab' is not one character"),
@@ -727,7 +731,7 @@ MISTAKES = {
     "page over table": (["fit", "t.csv", "--report", "t.csv"], "t.csv is to be read and written"),
     "page over model": (
         ["fit", "t.csv", "-o", "m.tprism", "--report", "./m.tprism"],
-        "m.tprism is to hold the model and the page; give them two names",
+        "m.tprism is to hold two results; give them two names",
     ),
     "too many topics": (
         ["fit", "reviews.csv", "--n-topics", "5000"],

@@ -1,5 +1,7 @@
 """Wherever the documents are and whoever sums them, the model is the same."""
 
+from itertools import islice
+
 import numpy as np
 import pytest
 from crowds import crowd
@@ -56,14 +58,50 @@ def test_counts_above_a_byte_take_two(tmp_path):
 
 
 def test_a_cut_off_shard_says_so(corpus, tmp_path):
-    path = tmp_path / "a.shard"
-    write(path, corpus)
+    OnDisk.write(tmp_path, corpus.shards(2))
+    path = tmp_path / "000001.shard"
     path.write_bytes(path.read_bytes()[:-100])
-    with pytest.raises(ValueError, match=r"a.shard is not a whole shard .* write it again"):
-        OnDisk.open(tmp_path).total(len)
-    path.write_bytes(b"something else")
-    with pytest.raises(ValueError, match=r"a.shard is not a whole shard"):
+    with pytest.raises(ValueError, match=r"bytes, but .* expected: it is not a whole shard; write"):
         OnDisk.open(tmp_path)
+    with pytest.raises(ValueError, match=r"000001.shard is not a whole shard .* write it again"):
+        read(path)
+
+
+def test_a_folder_whose_writer_was_stopped_does_not_open(corpus, tmp_path):
+    def stopped():
+        yield from islice(corpus.shards(6), 3)
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        OnDisk.write(tmp_path, stopped())
+    with pytest.raises(ValueError, match=r"has 3 .shard files but no manifest.json.* not finished"):
+        OnDisk.open(tmp_path)
+
+
+@pytest.mark.parametrize("lost", ["000002.shard", "000005.shard"])
+def test_a_folder_that_lacks_a_shard_does_not_open(corpus, tmp_path, lost):
+    OnDisk.write(tmp_path, corpus.shards(6))
+    (tmp_path / lost).unlink()
+    with pytest.raises(ValueError, match=r"has 5 .shard files, but its manifest.json lists 6"):
+        OnDisk.open(tmp_path)
+
+
+def test_no_bit_flips_unseen(tmp_path, rng):
+    X, y, _ = make_slda(30, n_words=40, n_topics=2, doc_length=20, random_state=0)
+    OnDisk.write(tmp_path, Corpus(X, y).shards(2))
+    files = sorted(tmp_path.iterdir())
+    assert [f.name for f in files] == ["000000.shard", "000001.shard", "manifest.json"]
+    assert OnDisk.open(tmp_path).total(len) == 30
+    for _ in range(300):
+        path = files[rng.integers(len(files))]
+        good = path.read_bytes()
+        bad = bytearray(good)
+        bad[rng.integers(len(bad))] ^= 1 << int(rng.integers(8))
+        path.write_bytes(bad)
+        with pytest.raises(ValueError, match=r"OnDisk.write|one vocabulary"):
+            OnDisk.open(tmp_path).total(len)
+        path.write_bytes(good)
+    assert OnDisk.open(tmp_path).total(len) == 30
 
 
 def test_a_folder_that_has_shards_is_not_written_over(corpus, tmp_path):

@@ -16,7 +16,7 @@ REPOSITORY = ROOT.parents[1]
 
 # One line per floor.  A module may import from the floors above it, never from below.
 FLOORS = [
-    ["_typing", "limits"],
+    ["_typing", "limits", "io"],
     ["backends", "model"],
     ["corpus"],
     ["moments", "subsets", "whitening", "tensor", "engines", "datasets", "text"],

@@ -16,6 +16,7 @@ import pytest
 from malformed import MALFORMED
 
 from topicprism import tables
+from topicprism.io.failures import OutputError
 from topicprism.tables import Options, TableError, formats, open_table, rows_to, streams, usable
 from topicprism.tables.columns import quoted, remedy
 
@@ -423,7 +424,7 @@ def test_places_where_nothing_can_be_written(tmp_path):
         tmp_path / "none" / "a.csv": "there is no folder .*none to write a.csv to; make it first",
         Path("/proc/a.csv"): "cannot be written",
     }.items():
-        with pytest.raises(TableError, match=sentence), rows_to(path, "csv", COLUMNS, None):
+        with pytest.raises(OutputError, match=sentence), rows_to(path, "csv", COLUMNS, None):
             pass
 
 

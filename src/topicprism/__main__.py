@@ -2,29 +2,34 @@
 
 Little is imported here, so that Ctrl-C is answered in one sentence from the start: while the
 rest is being imported it ends the command at once, for nothing was written yet.  Later it is
-for ``cli`` to say what is left behind.
+for ``cli`` to say what is left behind.  SIGTERM, by which jobs are stopped, is answered alike.
 """
 
 import os
 import signal
 import sys
 from collections.abc import Callable
+from typing import Any
 
-INTERRUPTED = 130
+USUAL: dict[int, Any] = {signal.SIGINT: signal.default_int_handler, signal.SIGTERM: signal.SIG_DFL}
+DEFECT = 70
 
 
 def main() -> int:
-    usual = signal.getsignal(signal.SIGINT)
-    if usual is not signal.default_int_handler:  # whoever started it wants no Ctrl-C
-        return _run(lambda: None)
-    signal.signal(signal.SIGINT, _stop)
+    _open_streams()
+    heard = [s for s, usual in USUAL.items() if signal.getsignal(s) is usual]  # not if ignored
+    for number in heard:
+        signal.signal(number, _stop)
     try:
-        return _run(lambda: signal.signal(signal.SIGINT, usual))
-    except KeyboardInterrupt:  # while a mistake or another Ctrl-C was being answered
+        return _run(lambda: [signal.signal(number, _interrupt) for number in heard])
+    except KeyboardInterrupt as stop:  # while a mistake or another Ctrl-C was being answered
         os.write(2, b"topicprism: stopped\n")
-        return INTERRUPTED
+        return int(stop.args[0]) if stop.args else 128 + signal.SIGINT
+    except Exception as error:  # the command itself could not be imported
+        return _failed(error)
     finally:
-        signal.signal(signal.SIGINT, signal.SIG_DFL)  # all is done: Python's end needs no words
+        for number in heard:  # all is done: Python's end needs no words
+            signal.signal(number, signal.SIG_DFL)
 
 
 def _run(ready: Callable[[], object]) -> int:
@@ -33,10 +38,35 @@ def _run(ready: Callable[[], object]) -> int:
     return main(None, ready)
 
 
-def _stop(*_: object) -> None:
+def _open_streams() -> None:
+    """A file must not get the number of a standard stream that was closed."""
+    for number in range(3):
+        try:
+            os.fstat(number)
+        except OSError:
+            os.open(os.devnull, os.O_RDWR)  # gets the least number that is free
+
+
+def _failed(error: Exception) -> int:
+    status, sentence = DEFECT, f"could not start ({type(error).__name__}); install it again"
+    try:
+        from topicprism.io.failures import explained, show_traceback
+
+        status, sentence = explained(error)
+        show_traceback(error)
+    finally:
+        os.write(2, f"topicprism: {sentence}\n".encode(errors="replace"))
+        return status  # noqa: B012 - whatever it was, it is said in one sentence
+
+
+def _stop(number: int, _: object) -> None:
     """An exception would not do: what is being imported may catch it."""
     os.write(2, b"topicprism: stopped while starting; nothing was written\n")
-    os._exit(INTERRUPTED)
+    os._exit(128 + number)
+
+
+def _interrupt(number: int, _: object) -> None:
+    raise KeyboardInterrupt(128 + number)
 
 
 if __name__ == "__main__":

@@ -14,22 +14,26 @@
     warmup     warmup
 
 Messages go to standard error, results to standard output or to a file.  The exit status is
-2 for a mistake in the input, with one sentence that says which, and 130 after Ctrl-C.
+2 for a mistake in the input, with one sentence that says which, 130 after Ctrl-C, 143 after
+SIGTERM, and 70 where topicprism itself is at fault (``io.failures``).
 """
 
 from __future__ import annotations
 
+import argparse
+import io
 import os
 import sys
 import warnings
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
 from importlib import import_module
-from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
 from topicprism.cli.arguments import UsageError, in_options, parser
 from topicprism.cli.progress import Progress
+from topicprism.io.failures import explained, show_traceback
+from topicprism.io.stale import temporary_folder
 
 if TYPE_CHECKING:
     from topicprism.cli.session import Session
@@ -45,50 +49,71 @@ MODULES = {  # what a command needs is imported when it is known which
     "demo": "demo",
     "warmup": "warmup",
 }
-MISTAKE, INTERRUPTED, BROKEN_PIPE = 2, 130, 141
+INTERRUPTED, BROKEN_PIPE = 130, 141
 
 
 def main(argv: Sequence[str] | None = None, ready: Callable[[], object] = lambda: None) -> int:
-    """Run one command; the exit status is returned.
+    """Run one command; the exit status is returned, whatever happens.
 
-    ``ready`` is called when all is imported: from then on Ctrl-C is a KeyboardInterrupt.
+    ``ready`` is called when all is imported: from then on Ctrl-C is a KeyboardInterrupt, whose
+    argument, if it has one, is the exit status.
     """
+    name, progress, kept = "topicprism", Progress.on(io.StringIO(), quiet=True), list[str]()
     try:
+        _check_streams()
         args = parser().parse_args(argv)
-    except UsageError as error:
-        return _refuse("topicprism", error)
+        name = f"topicprism {args.command}"
+        progress = Progress.on(sys.stderr, args.quiet)
+        _run(args, progress, kept, ready)
+        sys.stdout.flush()
     except SystemExit as done:  # --help, --version
+        _forget_output()
         return int(done.code or 0)
-    if hasattr(sys.stdout, "reconfigure"):  # a name that no encoding has is shown all the same
-        sys.stdout.reconfigure(errors="backslashreplace")
-    progress, kept = Progress.on(sys.stderr, args.quiet), list[str]()
-    name = f"topicprism {args.command}"
+    except BrokenPipeError:
+        _forget_output()
+        return BROKEN_PIPE
+    except KeyboardInterrupt as stop:
+        progress.clear()
+        left = "; ".join(kept) or "nothing was written"
+        _say(f"{name}: stopped during {progress.now!r}; {left}")
+        return int(stop.args[0]) if stop.args else INTERRUPTED
+    except Exception as error:
+        progress.clear()
+        return _refuse(name, error, progress.now)
+    return 0
+
+
+def _run(
+    args: argparse.Namespace, progress: Progress, kept: list[str], ready: Callable[[], object]
+) -> None:
+    """The command itself; what it warned of is said when it is done or has failed."""
     caught: list[warnings.WarningMessage] = []
     try:
         run, begin = _imported(args.command)
         ready()
-        with (
-            TemporaryDirectory(prefix="topicprism-", ignore_cleanup_errors=True) as folder,
-            warnings.catch_warnings(record=True) as caught,
-        ):
+        with temporary_folder() as folder, warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
-            run(begin(args, Path(folder), progress, sys.stdout, sys.stderr, kept))
+            run(begin(args, folder, progress, sys.stdout, sys.stderr, kept))
             sys.stdout.flush()
-        progress.clear()
-        _note(caught, args.quiet)
     except BrokenPipeError:
-        _forget_output()
-        return BROKEN_PIPE
-    except (ValueError, OSError, MemoryError) as error:
-        progress.clear()
-        _note(caught, args.quiet)
-        return _refuse(name, error)
-    except KeyboardInterrupt:
-        progress.clear()
-        left = "; ".join(kept) or "nothing was written"
-        print(f"{name}: stopped during {progress.now!r}; {left}", file=sys.stderr)
-        return INTERRUPTED
-    return 0
+        raise
+    except Exception:
+        _note(caught, args.quiet, progress)
+        raise
+    _note(caught, args.quiet, progress)
+
+
+def _check_streams() -> None:
+    """Python has None for a stream that was closed before it began."""
+    if sys.stderr is None:
+        sys.stderr = open(os.devnull, "w")  # noqa: SIM115 - for as long as the command runs
+    if sys.stdout is None:
+        raise UsageError(
+            "standard output is closed, but results are written to it; send it to a file, or to "
+            f"{os.devnull}"
+        )
+    if hasattr(sys.stdout, "reconfigure"):  # a name that no encoding has is shown all the same
+        sys.stdout.reconfigure(errors="backslashreplace")
 
 
 def _imported(command: str) -> tuple[Callable[[Session], None], type[Session]]:
@@ -101,25 +126,35 @@ def _imported(command: str) -> tuple[Callable[[Session], None], type[Session]]:
     return run, Session
 
 
-def _note(caught: Iterable[warnings.WarningMessage], quiet: bool) -> None:
+def _note(caught: Iterable[warnings.WarningMessage], quiet: bool, progress: Progress) -> None:
     """What was warned of, each once; short documents are among those left out already."""
-    from topicprism.estimators import ShortDocumentsWarning
-
-    notes = [str(w.message) for w in caught if w.category is not ShortDocumentsWarning]
+    notes = [str(w.message) for w in caught if w.category.__name__ != "ShortDocumentsWarning"]
+    progress.clear()
     for note in dict.fromkeys([] if quiet else notes):
-        print(f"note: {note}", file=sys.stderr)
+        _say(f"note: {note}")
 
 
-def _refuse(name: str, error: BaseException) -> int:
-    sentence = " ".join(str(error).split()) or type(error).__name__
+def _refuse(name: str, error: Exception, during: str) -> int:
+    status, sentence = explained(error, during)
     if type(error) is ValueError:  # of the library, which knows parameters but no options
         sentence = in_options(sentence)
-    print(f"{name}: {sentence}", file=sys.stderr)
-    return MISTAKE
+    show_traceback(error)
+    _say(f"{name}: {sentence}")
+    _forget_output()
+    return status
+
+
+def _say(sentence: str) -> None:
+    with suppress(OSError, ValueError):  # nobody can be told
+        print(sentence, file=sys.stderr, flush=True)
 
 
 def _forget_output() -> None:
-    """Nobody reads on: what is left in the buffer must not complain when Python ends."""
-    nowhere = os.open(os.devnull, os.O_WRONLY)
-    os.dup2(nowhere, sys.stdout.fileno())
-    os.close(nowhere)
+    """What is left in the buffer of a stream that takes no more must not complain at the end."""
+    try:
+        if sys.stdout is not None:
+            sys.stdout.flush()
+    except OSError:
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nowhere, sys.stdout.fileno())
+        os.close(nowhere)

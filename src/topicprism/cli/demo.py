@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import csv
+import io
+import os
 import shlex
 from collections.abc import Iterator
 from pathlib import Path
@@ -14,8 +16,9 @@ from scipy.spatial.distance import cdist
 from topicprism._typing import Doc, Ints, WordTopic
 from topicprism.cli.session import Session, load_model
 from topicprism.datasets import ASPECTS, REVIEW_WORDS, make_reviews
+from topicprism.io.atomic import check_target, write_bytes
 from topicprism.model import Model
-from topicprism.tables import TableError, replacing
+from topicprism.tables import TableError
 from topicprism.texts import TopicPipeline
 
 NEW = 5  # reviews to predict
@@ -27,9 +30,12 @@ def demo(session: Session) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     texts, stars, truth = make_reviews(args.documents + NEW, random_state=args.seed)
     known, new = folder / "reviews.csv", folder / "new.csv"
-    _write(known, texts[:-NEW], stars[:-NEW])
-    _write(new, texts[-NEW:], stars[-NEW:])
     model, page = folder / "reviews.tprism", folder / "reviews.html"
+    tables = {known: _csv(texts[:-NEW], stars[:-NEW]), new: _csv(texts[-NEW:], stars[-NEW:])}
+    _refuse_others(tables, [model, page])
+    for path, content in tables.items():
+        write_bytes(path, content)
+        session.kept[:] = [f"{folder} holds what was made so far"]
     session.out.write(f"{args.documents:,} hotel reviews drawn from a known truth, such as\n\n")
     session.out.write(f'  "{texts[0][:58]}..."  {stars[0]} stars\n\n')
     _run(session, "fit", known, "-o", model, "--report", page)
@@ -41,25 +47,39 @@ def demo(session: Session) -> None:
     session.out.write(f"\nthe page: {page.resolve()}\n")
 
 
-def _write(path: Path, texts: list[str], stars: Doc) -> None:
-    with (
-        replacing(path) as unfinished,
-        unfinished.open("w", encoding="utf-8", newline="") as file,
-    ):
-        rows = csv.writer(file)
-        rows.writerow(["review", "stars"])
-        rows.writerows(zip(texts, stars.tolist(), strict=True))
+def _csv(texts: list[str], stars: Doc) -> bytes:
+    file = io.StringIO(newline="")
+    rows = csv.writer(file)
+    rows.writerow(["review", "stars"])
+    rows.writerows(zip(texts, stars.tolist(), strict=True))
+    return file.getvalue().encode()
+
+
+def _refuse_others(tables: dict[Path, bytes], results: list[Path]) -> None:
+    """What is there must be of an earlier demo: the same tables, and perhaps their results."""
+    same = {path: path.is_file() and path.read_bytes() == tables[path] for path in tables}
+    for path in (*tables, *results):
+        if os.path.lexists(path) and not same.get(path, all(same.values())):
+            raise TableError(
+                f"{path} is there already and not from this demo, which would write over it; name "
+                "another --folder"
+            )
+    for path in (*tables, *results):
+        check_target(path)
 
 
 def _run(session: Session, *words: str | Path) -> None:
     """One command, shown as it would be typed."""
-    from topicprism.cli import main  # which imports this module
+    from topicprism.cli import INTERRUPTED, main  # which imports this module
 
     typed = [*map(str, words), *(["--quiet"] if session.args.quiet else [])]
     lines = wrap(shlex.join(["topicprism", *typed]), 74, break_on_hyphens=False)
     session.out.write("$ " + " \\\n    ".join(lines) + "\n")
     session.out.flush()
-    if main(typed) != 0:
+    status = main(typed)
+    if status >= INTERRUPTED:
+        raise KeyboardInterrupt(status)
+    if status != 0:
         raise TableError("the demo stopped because a command of it failed; see above")
 
 

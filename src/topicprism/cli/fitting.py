@@ -14,31 +14,31 @@ from joblib import effective_n_jobs
 from topicprism.cli.facts import fit_facts
 from topicprism.cli.learning import learn, score, shares
 from topicprism.cli.reading import Counted, Reading, Seen, draw
-from topicprism.cli.session import MODEL, SKETCH, Session, load_sketch, output_path
+from topicprism.cli.session import MODEL, SKETCH, Session, load_sketch
 from topicprism.cli.showing import fit_lines
 from topicprism.corpus import MIN_WORDS
 from topicprism.estimators import SpectralSLDA
 from topicprism.files import TextSketch, save
+from topicprism.io.atomic import is_special
 from topicprism.provenance import facts_about
 from topicprism.show.report import summarise, write_page
 from topicprism.tables import TableError
 from topicprism.text import FastCountVectorizer
 from topicprism.texts import TopicPipeline, assemble
 
+MOST_STOP_WORDS = 1 << 24  # characters
 TOO_SHORT = f"with fewer than {MIN_WORDS} known words"
 
 
 def fit(session: Session) -> None:
     args, start = session.args, time.perf_counter()
     _refuse_models(args.files)
-    named = args.output or _model_name(args.files[0])
-    model = output_path(named, args.files, MODEL)
-    page = output_path(args.report, args.files) if args.report else None
-    if page is not None and page.resolve() == model.resolve():
-        raise TableError(f"{page} is to hold the model and the page; give them two names")
+    model = session.output(args.output or _model_name(args.files[0]), MODEL)
+    page = session.output(args.report) if args.report else None
     pipeline, counted = learnt(session)
-    save(pipeline, model)
-    session.kept.append(f"{model} holds the model")
+    if not is_special(model):  # a pipe is written once
+        save(pipeline, model)
+        session.kept.append(f"{model} holds the model")
     if counted is not None and len(counted.held_out):
         pipeline.info["scores"] = score(pipeline.topics, counted, session.progress)
         pipeline.info["shares"] = shares(pipeline.topics, counted.held_out)
@@ -139,8 +139,12 @@ def _stop_words(which: str) -> str | list[str] | None:
     if which in ("english", "none"):
         return "english" if which == "english" else None
     try:
-        return sorted(set(Path(which).read_text(encoding="utf-8").split()))
-    except (OSError, UnicodeDecodeError):
+        with open(which, encoding="utf-8") as file:
+            words = file.read(MOST_STOP_WORDS)  # of what may never end
+        if len(words) == MOST_STOP_WORDS:
+            raise ValueError("too long")
+        return sorted(set(words.split()))
+    except (OSError, ValueError):
         raise TableError(
             f"--stop-words {which!r} is neither english nor none nor a file of words in UTF-8; "
             "give one of these"

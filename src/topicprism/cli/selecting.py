@@ -10,9 +10,10 @@ from typing import Any
 
 from topicprism.cli.facts import choices_of
 from topicprism.cli.fitting import learnt
-from topicprism.cli.session import Session, output_path
+from topicprism.cli.session import Session
 from topicprism.cli.showing import bars, chosen
-from topicprism.tables import TableError, replacing
+from topicprism.io.atomic import replacing
+from topicprism.tables import TableError
 from topicprism.texts import TopicPipeline
 
 SHOWN = 20  # eigenvalues
@@ -21,7 +22,7 @@ PICTURES = (".png", ".svg", ".pdf")
 
 def select(session: Session) -> None:
     args = session.args
-    picture = _picture(args.plot, args.files) if args.plot else None
+    picture = _picture(session) if args.plot else None
     pipeline, _ = learnt(session)
     facts = {"chosen": choices_of(pipeline)} | _facts(pipeline.topics)
     if picture is not None:
@@ -84,9 +85,9 @@ def _label(trial: dict[str, Any]) -> str:
     return f"{trial['n_topics']} topics, {alpha0}{std}"
 
 
-def _picture(name: str, inputs: list[str]) -> Path:
+def _picture(session: Session) -> Path:
     """Where to draw; refused before any work is done, if it could not be drawn."""
-    path = output_path(name, inputs)
+    path = session.output(session.args.plot)
     if path.suffix.lower() not in PICTURES:
         listed = ", ".join(PICTURES)
         raise TableError(f"{path.name} does not tell what to draw; end it in one of {listed}")

@@ -5,18 +5,23 @@ from __future__ import annotations
 import argparse
 import io
 import json
+import os
+import stat
 import sys
 from collections.abc import Iterable
-from dataclasses import dataclass
+from contextlib import suppress
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TextIO
 
 from topicprism.cli.progress import Progress
 from topicprism.files import FileError, TextSketch, load, plain
-from topicprism.tables import Options, Table, TableError, open_table
+from topicprism.io.atomic import check_target, followed, part_of
+from topicprism.tables import STDIN, Options, Table, TableError, matching, open_table
 from topicprism.texts import TopicPipeline
 
 MODEL, SKETCH = ".tprism", ".tpsketch"
+NO_FILE = ("english", "none")  # stop words that are not in one
 
 
 @dataclass
@@ -29,11 +34,31 @@ class Session:
     out: TextIO
     errors: TextIO
     kept: list[str]  # what an interruption would leave behind
+    outputs: list[Path] = field(default_factory=list)  # that were asked for so far
+
+    def __post_init__(self) -> None:
+        try:
+            descriptor = self.out.fileno()
+        except (OSError, ValueError):  # not of the system
+            return
+        if any(_same(descriptor, file) for file in files_read(self.args)):
+            raise TableError(
+                "standard output goes to a file that is to be read; write to another file"
+            )
 
     def say(self, message: str) -> None:
         self.progress.clear()
         if not self.args.quiet:
-            print(message, file=self.errors)
+            with suppress(OSError):  # nobody can be told
+                print(message, file=self.errors)
+
+    def output(self, name: str, suffix: str | None = None) -> Path:
+        """Where to write; refused before any work is done, if it could not be or is not free."""
+        path = output_path(name, files_read(self.args), suffix)
+        if any(_same(path, other) or _alike(path, other) for other in self.outputs):
+            raise TableError(f"{path} is to hold two results; give them two names")
+        self.outputs.append(path)
+        return path
 
     def show(self, facts: dict[str, Any], lines: Iterable[str]) -> None:
         """The result: facts for machines, lines for people."""
@@ -51,18 +76,43 @@ class Session:
         return open_table(args.files, options, stdin, self.folder)
 
 
-def output_path(name: str, inputs: Iterable[str], suffix: str | None = None) -> Path:
+def files_read(args: argparse.Namespace) -> list[Path | int]:
+    """Every file that a command reads, those that a glob matches too; standard input is 0."""
+    given = vars(args)
+    tables = [*given.get("files", ()), *given.get("sketches", ())]
+    found: list[Path | int] = [0 for name in tables if name == STDIN]
+    found += [path for name in tables if name != STDIN for path in matching(name)]
+    if given.get("stop_words") not in (None, *NO_FILE):
+        found.append(Path(args.stop_words))
+    return found + [Path(given[role]) for role in ("model", "basis") if given.get(role)]
+
+
+def output_path(name: str, inputs: Iterable[str | Path | int], suffix: str | None = None) -> Path:
     """Where to write; refused before any work is done, if it could not be written."""
     path = Path(name)
     if suffix is not None and path.suffix != suffix:
         raise TableError(f"{name!r} should end in {suffix}; try {path.with_suffix(suffix)}")
-    if path.is_dir():
-        raise TableError(f"{path} is a folder, but a file to write was expected; name a file in it")
-    if not path.parent.is_dir():
-        raise TableError(f"there is no folder {path.parent} to write {path.name} to; make it first")
-    if path.exists() and any(Path(i).exists() and path.samefile(i) for i in inputs):
+    check_target(path)
+    places = [place for place in (path, part_of(path)) if place is not None]
+    if any(_same(place, file) for place in places for file in inputs):
         raise TableError(f"{path} is to be read and written; write to another file")
     return path
+
+
+def _same(one: Path | int, two: str | Path | int) -> bool:
+    """Whether it is one file, whatever links and names lead to it; devices may be shared."""
+    try:
+        first, second = os.stat(one), os.stat(two)
+    except (OSError, ValueError):
+        return False
+    return os.path.samestat(first, second) and not stat.S_ISCHR(first.st_mode)
+
+
+def _alike(one: Path, two: Path) -> bool:
+    """Whether two files to be made would be one, also where capitals do not matter."""
+    new = not one.exists() and not two.exists()
+    names = {os.path.realpath(followed(path)).casefold() for path in (one, two)}
+    return new and len(names) == 1
 
 
 def load_model(name: str) -> TopicPipeline:

@@ -15,7 +15,7 @@ from joblib import effective_n_jobs
 from topicprism.cli.fitting import vectorizer
 from topicprism.cli.learning import Watched
 from topicprism.cli.reading import Reading, Seen
-from topicprism.cli.session import SKETCH, Session, load_sketch, output_path
+from topicprism.cli.session import SKETCH, Session, load_sketch
 from topicprism.files import TextSketch, save
 from topicprism.sketching import Sketch, sketch_over  # fmt: skip
 from topicprism.sketching import sketch as sketched
@@ -24,8 +24,8 @@ from topicprism.tables import TableError
 
 def sketch(session: Session) -> None:
     args = session.args
+    path = session.output(args.output, SKETCH)
     basis = load_sketch(args.basis) if args.basis else None
-    path = output_path(args.output, [*args.files, *([args.basis] if basis else [])], SKETCH)
     table = session.table()
     columns = table.choose(args.text, args.target)
     counts = vectorizer(args) if basis is None else basis.counts
@@ -79,7 +79,7 @@ def _lines(facts: dict[str, Any], left_out: dict[str, int]) -> Iterator[str]:
 
 def merge(session: Session) -> None:
     args = session.args
-    path = output_path(args.output, args.sketches, SKETCH)
+    path = session.output(args.output, SKETCH)
     if len(args.sketches) < 2:
         raise TableError("got 1 sketch, but two or more were expected; name the others too")
     session.progress.stage("merging")

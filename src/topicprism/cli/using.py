@@ -10,8 +10,9 @@ from typing import Any
 import numpy as np
 
 from topicprism.cli.facts import choices_of, topics_of
-from topicprism.cli.session import Session, load_model, output_path
+from topicprism.cli.session import Session, load_model
 from topicprism.cli.showing import beyond, chosen, topic_table
+from topicprism.io.atomic import part_of
 from topicprism.provenance import Fingerprint
 from topicprism.show.effects import effects
 from topicprism.show.report import summarise, write_page
@@ -28,7 +29,6 @@ from topicprism.tables import (
     usable,
 )
 from topicprism.tables.formats import DAMAGED
-from topicprism.tables.writing import PART
 from topicprism.texts import TopicPipeline
 
 MOST_SHOWN = 20_000  # documents that a page looks at
@@ -55,7 +55,7 @@ def topics(session: Session) -> None:
 
 def predict(session: Session) -> None:
     args = session.args
-    path = output_path(args.output, [*args.files, args.model]) if args.output else None
+    path = session.output(args.output) if args.output else None
     kind = output_format(path, args.to)
     pipeline = load_model(args.model)
     if args.std and "return_std" not in inspect.signature(pipeline.topics.predict).parameters:
@@ -71,6 +71,7 @@ def predict(session: Session) -> None:
     kept = _kept(session, table, kind)
     agreement = Agreement()
     n = empty = unknown = 0
+    part = part_of(path) if path else None
     session.progress.stage("predicting")
     with rows_to(path, kind, results | kept, session.out) as write:
         for chunk in table.chunks(text, *args.keep, *scored):
@@ -82,7 +83,7 @@ def predict(session: Session) -> None:
                 agreement.add(chunk.values[-1], predicted)
             n, empty = n + len(chunk), empty + sum(p is None for p in predicted)
             unknown += strange
-            where = f"in {path}{PART}" if path else "written"
+            where = f"in {part}" if part else "written"
             session.kept[:] = [f"the first {n:,} rows are {where}"]
             session.progress.at(chunk.done, f"{n:,} rows")
     _conclude(session, (n, empty, unknown), agreement, target)
@@ -196,7 +197,7 @@ def _conclude(
 
 def report(session: Session) -> None:
     args = session.args
-    page = output_path(args.output, [*args.files, args.model])
+    page = session.output(args.output)
     pipeline = load_model(args.model)
     response = args.target or pipeline.info.get("target") or "response"
     texts, y, same = _documents(session, pipeline) if args.files else (None, None, None)

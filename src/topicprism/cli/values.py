@@ -7,11 +7,15 @@ from collections.abc import Callable
 from typing import TypeVar
 
 T = TypeVar("T")
+DIGITS = 9  # of a count of anything
+MOST_THREADS = 1024
 
 
 def count(text: str) -> int:
-    if not text.isdecimal() or int(text) < 1:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number from 1 up")
+    if not text.isdecimal() or len(text) > DIGITS or int(text) < 1:
+        raise argparse.ArgumentTypeError(
+            f"{text!r:.40} is not a whole number from 1 up, of {DIGITS} digits at most"
+        )
     return int(text)
 
 
@@ -39,7 +43,9 @@ def seed(text: str) -> int:
 
 
 def jobs(text: str) -> int:
-    return -1 if text == "-1" else count(text)
+    if text != "-1" and count(text) > MOST_THREADS:
+        raise argparse.ArgumentTypeError(f"{text!r} is more threads than {MOST_THREADS:,}")
+    return int(text)
 
 
 def df(text: str) -> float:

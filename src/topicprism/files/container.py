@@ -24,8 +24,6 @@ import io
 import json
 import math
 import os
-import secrets
-from contextlib import suppress
 from dataclasses import dataclass
 from hashlib import blake2b
 from pathlib import Path
@@ -34,6 +32,7 @@ from typing import Any, BinaryIO
 import numpy as np
 from numpy.typing import NDArray
 
+from topicprism.io.atomic import write_bytes
 from topicprism.limits import fits
 
 MAGIC = b"\x8dtprism\n"
@@ -95,21 +94,7 @@ def pack(contents: Contents) -> bytes:
 
 def write(path: Path, data: bytes) -> None:
     """To a temporary name first: a file of the right name is a whole one."""
-    unfinished = path.with_name(f".{path.name}.{secrets.token_hex(4)}.unfinished")
-    try:
-        with unfinished.open("xb") as file:
-            file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
-        unfinished.replace(path)
-    finally:
-        unfinished.unlink(missing_ok=True)
-    with suppress(OSError):  # not all systems open folders
-        folder = os.open(path.parent, os.O_RDONLY)
-        try:
-            os.fsync(folder)
-        finally:
-            os.close(folder)
+    write_bytes(path, data)
 
 
 def _spell(value: Any) -> bytes:

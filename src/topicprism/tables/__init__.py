@@ -14,12 +14,13 @@ Only the standard library is used, but for Parquet and zstd, which need pyarrow.
 from topicprism.tables.columns import Table, Usable, number, open_table, usable
 from topicprism.tables.formats import FORMATS, Chunk, Options
 from topicprism.tables.kinds import as_kind, kinds
-from topicprism.tables.streams import Source, TableError
-from topicprism.tables.writing import OUTPUTS, output_format, replacing, rounded, rows_to
+from topicprism.tables.streams import STDIN, Source, TableError, matching
+from topicprism.tables.writing import OUTPUTS, output_format, rounded, rows_to
 
 __all__ = [
     "FORMATS",
     "OUTPUTS",
+    "STDIN",
     "Chunk",
     "Options",
     "Source",
@@ -28,10 +29,10 @@ __all__ = [
     "Usable",
     "as_kind",
     "kinds",
+    "matching",
     "number",
     "open_table",
     "output_format",
-    "replacing",
     "rounded",
     "rows_to",
     "usable",

@@ -77,10 +77,10 @@ class Table:
 
     def choose(self, text: str | None, target: str | None) -> tuple[str, str]:
         """The columns of texts and responses, guessed where not named."""
-        sample = self._sample()
         for name in (text, target):
             if name is not None:
                 _place(name, self.columns, self.called)
+        sample = self._sample(text, target)
         if target is None:
             others = [
                 i for i, name in enumerate(self.columns) if name != text and not INDEX.match(name)
@@ -107,21 +107,26 @@ class Table:
             )
 
     def choose_text(self, text: str | None = None, avoid: str | None = None) -> str:
-        sample = self._sample()
         if text is not None:
             _place(text, self.columns, self.called)
+        sample = self._sample(text)
+        if text is not None:
             return text
         others = [i for i, name in enumerate(self.columns) if name != avoid]
         strings = [i for i in others if _string_like(sample[i])]
         wordy = [i for i in strings if _text_like(sample[i])]
         return self._only(wordy or strings, sample, _string_like, "text", "--text")
 
-    def _sample(self) -> list[list[Any]]:
-        """The first rows, all columns."""
+    def _sample(self, *named: str | None) -> list[list[Any]]:
+        """The first rows, of the columns named, or of all that may be text or numbers if one is
+        to be guessed; nothing of the others."""
         for reader, names in zip(self.readers, self.names, strict=True):
-            for chunk in reader.chunks(range(len(names)), SAMPLE):
+            known = [names.index(name) for name in named if name in names]
+            looked_at = known if len(known) == len(named) else reader.candidates
+            for chunk in reader.chunks(looked_at, SAMPLE):
                 if names == self.columns:
-                    return chunk.values
+                    found = dict(zip(looked_at, chunk.values, strict=True))
+                    return [found.get(i, []) for i in range(len(names))]
         raise TableError(
             f"{self.called} has columns ({_listed(self.columns)}) but no row, expected one for "
             "each document; check how it was written"
@@ -150,7 +155,8 @@ class Table:
 
 def open_table(patterns: list[str], options: Options, stdin: BinaryIO, folder: Path) -> Table:
     """Files, globs and ``-`` for ``stdin``; copies of what can be read once go to ``folder``."""
-    readers = tuple(read(source, options) for source in find(patterns, stdin, folder))
+    sources = find(patterns, stdin, folder, options.encoding)
+    readers = tuple(read(source, options) for source in sources)
     return Table(readers, tuple(reader.columns for reader in readers))
 
 

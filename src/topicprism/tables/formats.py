@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from itertools import count, islice
 from typing import Any, Literal, Protocol
 
+from topicprism.io.failures import reason
 from topicprism.tables.streams import (
     LONGEST,
     Opened,
@@ -23,7 +24,6 @@ from topicprism.tables.streams import (
     head,
     lines,
     opened,
-    reason,
     too_long,
 )
 
@@ -36,6 +36,7 @@ ENDINGS = {
     ".csv": "csv", ".tsv": "tsv", ".tab": "tsv", ".jsonl": "jsonl", ".ndjson": "jsonl",
     ".json": "jsonl", ".parquet": "parquet", ".pq": "parquet",
 }  # fmt: skip
+PLAIN = ("string", "large_string", "int", "uint", "half", "float", "double", "decimal")  # of Arrow
 PACKED = (".gz", ".bz2", ".xz", ".zst")
 
 
@@ -77,6 +78,10 @@ class Format(Protocol):
     @property
     def columns(self) -> tuple[str, ...]: ...
 
+    @property
+    def candidates(self) -> tuple[int, ...]:
+        """Which columns may be of texts or numbers, as far as can be told without reading."""
+
     def chunks(self, wanted: Sequence[int], rows: int = ROWS) -> Iterator[Chunk]: ...
 
 
@@ -85,7 +90,7 @@ def read(source: Source, options: Options) -> Format:
     kind = options.format or _by_name(source.name)
     start = head(source)
     if kind == "parquet" or (kind is None and start.startswith(b"PAR1")):
-        return Parquet(source, _parquet_file(source))
+        return _parquet(source)
     if start.startswith(b"PAR1"):
         raise TableError(f"{source.name} is Parquet, but {kind} was asked for; drop --format")
     encoding = check_text(source, start, options.encoding)
@@ -158,6 +163,10 @@ class Csv:
     def columns(self) -> tuple[str, ...]:
         with opened(self.source) as file:
             return tuple(name.strip() for name in next(self._rows(file)))
+
+    @property
+    def candidates(self) -> tuple[int, ...]:
+        return tuple(range(len(self.columns)))
 
     def chunks(self, wanted: Sequence[int], rows: int = ROWS) -> Iterator[Chunk]:
         with opened(self.source) as file:
@@ -238,6 +247,10 @@ class JsonLines:
                     names |= dict.fromkeys(row)
         return tuple(names)
 
+    @property
+    def candidates(self) -> tuple[int, ...]:
+        return tuple(range(len(self.columns)))
+
     def chunks(self, wanted: Sequence[int], rows: int = ROWS) -> Iterator[Chunk]:
         names = self.columns
         with opened(self.source) as file:
@@ -273,35 +286,56 @@ class JsonLines:
 
 @dataclass(frozen=True)
 class Parquet:
-    """Read by pyarrow, some rows of a row group at a time."""
+    """Read by pyarrow, some rows of a row group at a time, the wanted columns only.
+
+    Whatever pyarrow raises is about the file, so it is a sentence about the file.
+    """
 
     source: Source
     file: Any
-
-    @property
-    def columns(self) -> tuple[str, ...]:
-        return tuple(self.file.schema_arrow.names)
+    columns: tuple[str, ...]
+    candidates: tuple[int, ...]
 
     def chunks(self, wanted: Sequence[int], rows: int = ROWS) -> Iterator[Chunk]:
-        names = [self.columns[i] for i in wanted]
-        n, first = self.file.metadata.num_rows, 1
-        bytes_each = sum(self._size(g) for g in range(self.file.num_row_groups)) / max(n, 1)
+        n, first = max(self.file.metadata.num_rows, 1), 1
+        bytes_each = sum(self._size(g) for g in range(self.file.num_row_groups)) / n
         rows = int(min(max(CHARACTERS / max(bytes_each, 1), 1), rows))
-        try:
-            for part in self.file.iter_batches(batch_size=rows, columns=names):
-                values = [part.column(name).to_pylist() for name in names]
-                done = (first + part.num_rows - 1) / n
-                if part.num_rows:
-                    yield Chunk(self.source, first, values, done)
-                first += part.num_rows
-        except (OSError, ValueError, NotImplementedError) as error:
-            raise TableError(_no_parquet(self.source, error)) from None
+        names = sorted({self.columns[i] for i in wanted})
+        parts = self.file.iter_batches(batch_size=rows, columns=names)
+        while (part := self._next(parts)) is not None:
+            if part.num_rows:
+                values = [self._values(part, i) for i in wanted]
+                done = min((first + part.num_rows - 1) / n, 1.0)
+                yield Chunk(self.source, first, values, done)
+            first += part.num_rows
 
     def _size(self, group: int) -> int:
         return int(self.file.metadata.row_group(group).total_byte_size)
 
+    def _next(self, parts: Iterator[Any]) -> Any:
+        try:
+            return next(parts, None)
+        except Exception as error:
+            raise TableError(_no_parquet(self.source, error)) from None
 
-def _parquet_file(source: Source) -> Any:
+    def _values(self, part: Any, i: int) -> list[Any]:
+        """Of column ``i``, also where others have its name; as text if Python has no such value."""
+        name = self.columns[i]
+        same = [place for place, other in enumerate(part.schema.names) if other == name]
+        try:
+            column = part.column(same[self.columns[:i].count(name)])
+            try:
+                return list(column.to_pylist())
+            except (ValueError, ArithmeticError):  # such as a date in the year 20,000
+                return list(column.cast("string").to_pylist())
+        except Exception as error:
+            raise TableError(
+                f"{self.source.name}: column {name!r} of type {part.schema.types[same[0]]} cannot "
+                f"be read ({reason(error)!s:.120}); write it as text, or name another column"
+            ) from None
+
+
+def _parquet(source: Source) -> Parquet:
     try:
         from pyarrow.parquet import ParquetFile
     except ImportError:
@@ -310,9 +344,18 @@ def _parquet_file(source: Source) -> Any:
             "or write the table as CSV"
         ) from None
     try:
-        return ParquetFile(source.path, pre_buffer=False)
-    except (OSError, ValueError, NotImplementedError) as error:
+        file = ParquetFile(source.path, pre_buffer=False)
+        schema = file.schema_arrow
+        kinds = [_kind(field.type) for field in schema]
+        candidates = tuple(i for i, kind in enumerate(kinds) if kind.startswith(PLAIN))
+        return Parquet(source, file, tuple(schema.names), candidates)
+    except Exception as error:
         raise TableError(_no_parquet(source, error)) from None
+
+
+def _kind(type_: Any) -> str:
+    """The name of a type; of what it stands for, if it is a dictionary."""
+    return str(getattr(type_, "value_type", type_) if "dictionary" in str(type_)[:10] else type_)
 
 
 def _no_parquet(source: Source, error: Exception) -> str:

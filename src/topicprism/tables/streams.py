@@ -16,7 +16,7 @@ import os
 import shutil
 import stat
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from glob import glob, has_magic
@@ -24,8 +24,12 @@ from itertools import count
 from pathlib import Path
 from typing import Any, BinaryIO
 
+from topicprism.io.failures import reason
+
 LONGEST = 1 << 24  # characters of a line, or of a row of several lines
 HEAD = 1 << 16  # bytes looked at to tell what a file is
+BLOCK = 1 << 20  # bytes copied at once
+ROOM, LOOK = 1 << 28, 1 << 26  # bytes left on a large disk by a copy; copied between two looks
 STDIN = "-"
 MARKS = {  # the longest first: UTF-32's begins as UTF-16's does
     codecs.BOM_UTF32_LE: "utf-32",
@@ -60,7 +64,9 @@ class Source:
         return self.path.stat().st_size
 
 
-def find(patterns: list[str], stdin: BinaryIO, folder: Path) -> tuple[Source, ...]:
+def find(
+    patterns: list[str], stdin: BinaryIO, folder: Path, encoding: str | None = None
+) -> tuple[Source, ...]:
     """Files, in the order given and a glob's sorted; what can be read once only is copied to
     ``folder``, because tables are read twice."""
     found: list[Source] = []
@@ -71,15 +77,22 @@ def find(patterns: list[str], stdin: BinaryIO, folder: Path) -> tuple[Source, ..
                     "standard input is a terminal, but a table was expected; pipe one in, or name "
                     "a file"
                 )
-            found.append(_copied(stdin, "standard input", folder / f"{len(found)}.input"))
+            place = Source(folder / f"{len(found)}.input", "standard input")
+            found.append(_copied(stdin, place, encoding))
             continue
-        for path in _matching(pattern):
+        paths = matching(pattern)
+        if not paths:
+            raise TableError(
+                f"no file matches {pattern!r}, but at least one was expected; check it"
+            )
+        for path in paths:
             _check_file(path)
             if path.is_file():
                 found.append(Source(path, str(path)))
             else:
+                place = Source(folder / f"{len(found)}.input", str(path))
                 with path.open("rb") as pipe:
-                    found.append(_copied(pipe, str(path), folder / f"{len(found)}.input"))
+                    found.append(_copied(pipe, place, encoding))
     for source in found:
         if source.size == 0:
             raise TableError(
@@ -89,13 +102,11 @@ def find(patterns: list[str], stdin: BinaryIO, folder: Path) -> tuple[Source, ..
     return tuple(found)
 
 
-def _matching(pattern: str) -> list[Path]:
+def matching(pattern: str) -> list[Path]:
+    """The file of that name, or those that a glob matches."""
     if not has_magic(pattern) or os.path.exists(pattern):
         return [Path(pattern)]
-    paths = [Path(p) for p in sorted(glob(pattern, recursive=True))]
-    if not paths:
-        raise TableError(f"no file matches {pattern!r}, but at least one was expected; check it")
-    return paths
+    return [Path(p) for p in sorted(glob(pattern, recursive=True))]
 
 
 def _check_file(path: Path) -> None:
@@ -112,10 +123,42 @@ def _check_file(path: Path) -> None:
         )
 
 
-def _copied(stream: BinaryIO, name: str, path: Path) -> Source:
-    with path.open("wb") as file:
-        shutil.copyfileobj(stream, file, 1 << 20)
-    return Source(path, name)
+def _copied(stream: BinaryIO, copy: Source, encoding: str | None) -> Source:
+    """A copy of what may be endless: its beginning is looked at first, and room is left."""
+    block = stream.read(HEAD)
+    _check_start(copy, block, encoding)
+    copied = left = 0
+    try:
+        with copy.path.open("wb") as file:
+            while block:
+                if left < len(block):
+                    disk = shutil.disk_usage(copy.path.parent)
+                    left = disk.free - min(ROOM, disk.total // 20)
+                if left < len(block):
+                    raise TableError(
+                        f"{copy.name} has more than {copied:,} bytes, for which there is no room "
+                        f"in {copy.path.parent.parent}; give a file, or set TMPDIR to another disk"
+                    )
+                copied, left = copied + file.write(block), min(left - len(block), LOOK)
+                block = stream.read(BLOCK)
+    except OSError as error:
+        raise TableError(
+            f"{copy.name} cannot be copied to {copy.path.parent.parent}: {reason(error)}; give a "
+            "file, or set TMPDIR to another disk"
+        ) from None
+    return copy
+
+
+def _check_start(source: Source, start: bytes, encoding: str | None) -> None:
+    """Refuse what is no table before it is copied; what is packed is looked at later."""
+    if start.startswith((*PACKINGS, b"PAR1")):
+        return
+    used = check_text(source, start, encoding)
+    if "\0" in start.decode(used, "ignore"):
+        raise TableError(
+            f"{source.name} has NUL characters, read as {used}, but text was expected; pass its "
+            "--encoding"
+        )
 
 
 @dataclass(frozen=True)
@@ -153,23 +196,11 @@ def _damaged(source: Source, error: Exception) -> str:
     )
 
 
-def reason(error: Exception) -> str:
-    strerror = getattr(error, "strerror", None)
-    return " ".join(str(strerror or error).split()).rstrip(".")
-
-
 def _unpacked(raw: BinaryIO) -> Any:
     start = raw.read(6)
     raw.seek(0)
-    if start.startswith(b"\x1f\x8b"):
-        return gzip.open(raw)
-    if start.startswith(b"BZh"):
-        return bz2.open(raw)
-    if start.startswith(b"\xfd7zXZ\x00"):
-        return lzma.open(raw)
-    if start.startswith(b"\x28\xb5\x2f\xfd"):
-        return _zstd(raw)
-    return raw
+    opener = next((o for magic, o in PACKINGS.items() if start.startswith(magic)), None)
+    return raw if opener is None else opener(raw)
 
 
 def _zstd(raw: BinaryIO) -> Any:
@@ -181,6 +212,14 @@ def _zstd(raw: BinaryIO) -> Any:
             "'topicprism[tables]', or pack it with gzip"
         ) from None
     return io.BufferedReader(pyarrow.CompressedInputStream(raw, "zstd"))
+
+
+PACKINGS: dict[bytes, Callable[[BinaryIO], Any]] = {
+    b"\x1f\x8b": gzip.open,
+    b"BZh": bz2.open,
+    b"\xfd7zXZ\x00": lzma.open,
+    b"\x28\xb5\x2f\xfd": _zstd,
+}
 
 
 def head(source: Source) -> bytes:

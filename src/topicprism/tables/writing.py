@@ -8,48 +8,20 @@ import gzip
 import io
 import json
 import lzma
-import os
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, TextIO
+from typing import Any, BinaryIO, TextIO
 
+from topicprism.io.atomic import is_special, replacing, through
 from topicprism.tables.formats import ENDINGS, PACKED
-from topicprism.tables.streams import TableError, reason
+from topicprism.tables.streams import TableError
 
 OUTPUTS = ("csv", "tsv", "jsonl", "parquet")
-PART = ".part"
 DIGITS = 6  # of a number written as text
 PACKERS: dict[str, Any] = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open}
 
 Write = Callable[[Sequence[Sequence[Any]]], None]  # takes columns of equal length
-
-
-@contextmanager
-def replacing(path: Path, part: Callable[[], Path | None] = lambda: None) -> Iterator[Path]:
-    """A temporary name beside ``path``, which takes its place if all goes well.
-
-    After Ctrl-C what is there so far becomes ``part()``, unless that is None.
-    """
-    unfinished = path.with_name(f".{path.name}.{os.getpid()}.unfinished")
-    if path.is_dir():
-        raise TableError(f"{path} is a folder, but a file to write was expected; name a file in it")
-    if not path.parent.is_dir():
-        raise TableError(f"there is no folder {path.parent} to write {path.name} to; make it first")
-    try:
-        yield unfinished
-        with unfinished.open("rb+") as file:
-            os.fsync(file.fileno())
-        unfinished.replace(path)
-    except KeyboardInterrupt:
-        if (kept := part()) is not None:
-            unfinished.replace(kept)
-        raise
-    except OSError as error:
-        raise TableError(f"{path} cannot be written: {reason(error)}") from None
-    finally:
-        with suppress(OSError):
-            unfinished.unlink()
 
 
 def output_format(path: Path | None, asked: str | None) -> str:
@@ -74,17 +46,20 @@ def rows_to(path: Path | None, kind: str, columns: dict[str, type], out: TextIO)
     """A function that writes rows, given as columns, to ``path``, or to ``out`` if it is None.
 
     ``columns`` are names and types (str, int or float); None is written as nothing.  After
-    Ctrl-C the rows so far are in a file of that name and ``.part``.
+    Ctrl-C the rows so far are in ``part_of(path)``, or have gone where they should.
     """
     if path is None:
         yield _text_writer(out, kind, list(columns))
         return
+    if kind != "parquet" and is_special(path):
+        with through(path) as file, _packed(file, path) as text:
+            yield _text_writer(text, kind, list(columns))
+        return
     begun = False
-
-    def part() -> Path | None:
-        return path.with_name(path.name + PART) if begun else None
-
-    with replacing(path, part) as unfinished, _writer(unfinished, path, kind, columns) as write:
+    with (
+        replacing(path, lambda: begun) as unfinished,
+        _writer(unfinished, path, kind, columns) as write,
+    ):
 
         def write_and_note(values: Sequence[Sequence[Any]]) -> None:
             nonlocal begun
@@ -101,9 +76,16 @@ def _writer(place: Path, path: Path, kind: str, columns: dict[str, type]) -> Ite
         with _parquet(place, columns) as write:
             yield write
     else:
-        opener = PACKERS.get(path.suffix, io.open)
-        with opener(place, "wt", encoding="utf-8", newline="") as file:
-            yield _text_writer(file, kind, list(columns))
+        with place.open("wb") as file, _packed(file, path) as text:
+            yield _text_writer(text, kind, list(columns))
+
+
+def _packed(file: BinaryIO, path: Path) -> Any:
+    """Text that goes to ``file``, packed as the name says."""
+    opener = PACKERS.get(path.suffix)
+    if opener is None:
+        return io.TextIOWrapper(file, encoding="utf-8", newline="")
+    return opener(file, "wt", encoding="utf-8", newline="")
 
 
 def _text_writer(file: TextIO, kind: str, names: list[str]) -> Write:

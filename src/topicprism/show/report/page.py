@@ -13,6 +13,7 @@ from typing import Any
 
 import topicprism
 from topicprism.backends.fold_in import DAMPING, PATIENCE
+from topicprism.io.atomic import write_bytes
 from topicprism.show.markup import Html, isolated, join, tag
 from topicprism.show.report.evidence import about, choice
 from topicprism.show.report.explorer import topics
@@ -27,17 +28,8 @@ GAP = re.compile(r"\{\{(\w+)\}\}")
 
 
 def write_page(summary: Summary, path: str | os.PathLike[str]) -> None:
-    """Write the page under a temporary name, then move it into place."""
-    target = Path(path)
-    scratch = target.with_name(f".{target.name}.{os.getpid()}.tmp")
-    try:
-        with open(scratch, "wb") as file:
-            file.write(render(summary).encode("utf-8"))
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(scratch, target)
-    finally:
-        scratch.unlink(missing_ok=True)
+    """Write the page; what was there before is gone only when it is whole."""
+    write_bytes(Path(path), render(summary).encode("utf-8"))
 
 
 def render(summary: Summary) -> str:
