@@ -24,14 +24,17 @@ import topicprism
 from topicprism import words
 from topicprism.cli import main
 from topicprism.cli.arguments import ORDERS, parser
-from topicprism.cli.learning import OURS, PURPOSES
 from topicprism.cli.progress import Progress
-from topicprism.cli.reading import draw
 from topicprism.cli.showing import bars, decimals, fit_lines, scores, topic_table
 from topicprism.datasets import ASPECTS, make_reviews
 from topicprism.files import load
+from topicprism.noise import crossed
+from topicprism.parts import gathered
+from topicprism.pipeline import assemble
+from topicprism.pipeline.scoring import OURS
+from topicprism.pipeline.streaming import draw
+from topicprism.pipeline.watching import PURPOSES
 from topicprism.tables import formats
-from topicprism.texts import assemble
 
 N = 1_200
 TOPICS = ["--n-topics", "8", "--alpha0", "1.6"]
@@ -253,12 +256,12 @@ def test_options_reach_the_estimator_and_the_vectoriser(here):
     assert main(["fit", "reviews.csv", "-o", "m.tprism", *options.split()]) == 0
     pipeline = load("m.tprism")
     for params, expected in {
-        pipeline.topics: "4 2.0 two-stage 0.1 exact 20 30 3 1",
+        pipeline.topics: "4 2.0 two-stage 0.1 exact 20 30 3",
         pipeline.steps[0][1]: "3 0.9 50 False",
     }.items():
         names = (
             ["n_topics", "alpha0", "method", "noise_variance", "whitening", "n_restarts"]
-            + ["n_iterations", "random_state", "n_jobs"]
+            + ["n_iterations", "random_state"]
             if params is pipeline.topics
             else ["min_df", "max_df", "max_features", "lowercase"]
         )
@@ -323,7 +326,8 @@ def test_predict_to_files_with_proportions(here, capsys, name):
         capsys, "predict", "reviews.tprism", "reviews.csv", "-o", name, "--proportions"
     )
     assert (status, out) == (0, "")
-    assert "predictive R2 is 0.8" in err
+    assert "R2 is 0.8" in err
+    assert "the fit, not how well new texts are predicted" in err
     table = formats.read(topicprism.tables.Source(Path(name), name), formats.Options())
     assert list(table.columns) == ["row", "prediction", *(f"topic_{i}" for i in range(1, 9))]
     (chunk,) = table.chunks(range(10))
@@ -371,7 +375,7 @@ def test_what_is_kept_keeps_its_digits(here, reviews, capsys):
     (here / "new.jsonl").write_text("\n".join(map(json.dumps, rows * 2)))
     keep = ["--keep", "at", "--keep", "n", "--keep", "ok", "--keep", "list"]
     argv = ["predict", "reviews.tprism", "new.jsonl", *keep]
-    kept = json.loads(run(capsys, *argv, "--to", "jsonl")[1].splitlines()[1])
+    kept = json.loads(run(capsys, *argv, "--output-format", "jsonl")[1].splitlines()[1])
     assert {name: kept[name] for name in ("at", "n", "ok", "list")} == {
         "at": 1690000000.125, "n": 5, "ok": True, "list": [1],
     }  # fmt: skip
@@ -382,7 +386,9 @@ def test_what_is_kept_keeps_its_digits(here, reviews, capsys):
 def test_predict_several_files_names_them(here, reviews, capsys):
     write_csv(here / "a.csv", reviews[0][:2], reviews[1][:2])
     write_csv(here / "b.csv", reviews[0][2:4], reviews[1][2:4])
-    _, out, _ = run(capsys, "predict", "reviews.tprism", "a.csv", "b.csv", "--to", "jsonl")
+    _, out, _ = run(
+        capsys, "predict", "reviews.tprism", "a.csv", "b.csv", "--output-format", "jsonl"
+    )
     rows = [json.loads(line) for line in out.splitlines()]
     assert [(r["file"], r["row"]) for r in rows] == [
         ("a.csv", 1),
@@ -737,7 +743,7 @@ MISTAKES = {
     ),
     "nameless output": (["predict", "reviews.tprism", "t.csv", "-o", "out"], "out does not tell"),
     "parquet to a pipe": (
-        ["predict", "reviews.tprism", "t.csv", "--to", "parquet"],
+        ["predict", "reviews.tprism", "t.csv", "--output-format", "parquet"],
         "Parquet cannot go to standard output",
     ),
     "kept twice": (["predict", "reviews.tprism", "t.csv", "--keep", "row"], "two columns of that"),
@@ -786,8 +792,6 @@ def test_sketches_over_two_bases_do_not_merge(here, capsys, reviews):
 
 
 def test_a_table_that_changes_between_the_passes_is_refused(here, capsys, monkeypatch):
-    from topicprism.cli import reading
-
     table = here / "t.csv"
     table.write_bytes((here / "reviews.csv").read_bytes())
 
@@ -796,9 +800,8 @@ def test_a_table_that_changes_between_the_passes_is_refused(here, capsys, monkey
             file.write("one more,3\n")
         return draw(*args)
 
-    monkeypatch.setattr("topicprism.cli.fitting.draw", longer)
+    monkeypatch.setattr("topicprism.pipeline.streaming.draw", longer)
     sentence = "had 1200 documents when it was first read and 1201 the second time"
-    assert reading.draw is draw
     assert_refused(capsys, here, ["fit", "t.csv", *TOPICS], sentence)
 
 
@@ -864,7 +867,7 @@ def test_progress_on_a_terminal_says_what_is_being_done(here, monkeypatch, capsy
     shown = screen.getvalue()
     for stage in ("reading", "pass one: words", "pass two: counts", "learning", "scoring"):
         assert stage in shown
-    for purpose in ("pass 1: counting words", "pass 2: looking for directions", "taking moments"):
+    for purpose in ("pass 1: counting words", "pass 2: finding directions", "computing moments"):
         assert purpose in shown
     assert "[########################] 100%" in shown
     assert max(len(part) for part in shown.split("\r")) <= 79
@@ -878,11 +881,11 @@ def test_progress_of_crowded_text_tells_trials_from_the_rest(crowded, monkeypatc
     assert main(["fit", "crowd.csv"]) == 0
     passes = re.findall(r"pass (\d+): ([a-z ,]+)", screen.getvalue())
     said = {what.strip() for _, what in passes}
-    paper = ("crossed", "gathered")  # passes for its answer only
+    paper = (crossed, gathered)  # passes for its answer only
     here = {what for name, what in PURPOSES.items() if name not in paper}
     assert here <= said
     tried = {f"{what}, of a part" for what in here}
-    assert said - here == tried - {"asking how sure that is, of a part"}
+    assert said - here == tried - {"estimating predictive variance, of a part"}
 
 
 def test_no_progress_without_a_terminal_or_when_quiet():
@@ -990,16 +993,16 @@ def test_help_needs_no_numpy(typed):
 @pytest.mark.parametrize(
     ("where", "kept", "files"),
     [
-        ("learn", "'starting'|'pass two: counts'; nothing was written", []),
-        ("score", "; m.tprism holds the model", ["m.tprism"]),
-        ("_write_page", "'writing the page'; m.tprism holds the model", ["m.tprism"]),
+        ("pipeline.streaming.Watched", "'learning'; nothing was written", []),
+        ("cli.fitting.score", "'scoring'; m.tprism holds the model", ["m.tprism"]),
+        ("cli.fitting._write_page", "'writing the page'; m.tprism holds the model", ["m.tprism"]),
     ],
 )
 def test_ctrl_c_keeps_what_is_done(here, monkeypatch, capsys, where, kept, files):
     def interrupted(*args):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(f"topicprism.cli.fitting.{where}", interrupted)
+    monkeypatch.setattr(f"topicprism.{where}", interrupted)
     status, _, err = run(
         capsys, "fit", "reviews.csv", "-o", "m.tprism", "--report", "p.html", *TOPICS
     )

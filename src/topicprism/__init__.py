@@ -24,8 +24,8 @@ one dataclass in, one dataclass out::
     report      all of it for a human reader              Summary, one HTML page
 
 ``samplers`` reach the same Model by Gibbs sampling.  ``estimators`` wrap all of it for
-scikit-learn, ``texts`` puts raw text in front (``inputs`` says in what columns it may
-come, ``provenance`` what is remembered of it), ``files`` keeps what was learnt, ``words``
+scikit-learn, ``pipeline`` puts raw text in front and keeps facts about it, for Python and the
+command alike (``defaults`` has their defaults), ``files`` keeps what was learnt, ``words``
 says which words speak for a topic, ``plots`` draws it all, ``datasets`` draws corpora
 with a known truth.  ``tables`` reads texts and numbers from files, ``cli`` is the command
 ``topicprism``.  Where the documents are kept is decided by ``engines``, on what the
@@ -54,10 +54,10 @@ if TYPE_CHECKING:
     from topicprism.files import FileError, load, save
     from topicprism.inference import Gibbs, Propagation, infer
     from topicprism.model import Model, TooManyTopics
+    from topicprism.pipeline import MissingValuesWarning, TopicPipeline, UnspacedWarning, fit
     from topicprism.settings import Settings
     from topicprism.sketching import Basis, Sketch, sketch
     from topicprism.spectral import Solution, decompose, learn
-    from topicprism.texts import MissingValuesWarning, TopicPipeline, UnspacedWarning, fit
 else:
     _HOMES = {  # the same, for those who run it
         "corpus": ["Corpus"],
@@ -68,10 +68,10 @@ else:
         "files": ["FileError", "load", "save"],
         "inference": ["Gibbs", "Propagation", "infer"],
         "model": ["Model", "TooManyTopics"],
+        "pipeline": ["MissingValuesWarning", "TopicPipeline", "UnspacedWarning", "fit"],
         "settings": ["Settings"],
         "sketching": ["Basis", "Sketch", "sketch"],
         "spectral": ["Solution", "decompose", "learn"],
-        "texts": ["MissingValuesWarning", "TopicPipeline", "UnspacedWarning", "fit"],
     }
 
     def __getattr__(name):

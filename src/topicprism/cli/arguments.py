@@ -11,9 +11,17 @@ from typing import Any, NoReturn
 
 from topicprism import __version__
 from topicprism.cli import values
+from topicprism.defaults import COUNTING, FITTING
 from topicprism.tables import FORMATS, OUTPUTS
 
 ORDERS = ("relevance", "probability", "frex")  # those of topicprism.words, which takes long
+MODELS = {  # what --model may be, and the estimator it is
+    "spectral": "SpectralSLDA",
+    "lda": "SpectralLDA",
+    "hybrid": "HybridSLDA",
+    "gibbs": "GibbsSLDA",
+    "medlda": "MedLDA",
+}
 EXAMPLES = {  # by command; the first of each is shown by topicprism --help
     "demo": ["demo", "demo --documents 1000 --folder small"],
     "fit": [
@@ -27,7 +35,7 @@ EXAMPLES = {  # by command; the first of each is shown by topicprism --help
     ],
     "predict": [
         "predict reviews.tprism new.csv -o predictions.csv --std",
-        "predict reviews.tprism new.csv --keep id --to jsonl",
+        "predict reviews.tprism new.csv --keep id --output-format jsonl",
         "predict reviews.tprism 'data/*.csv' --proportions -o topics.parquet",
     ],
     "select": [
@@ -55,6 +63,10 @@ OPTIONS = {  # of each parameter
     "noise_variance": "--noise-variance",
     "n_restarts": "--restarts",
     "n_iterations": "--iterations",
+    "method": "--method",
+    "whitening": "--whitening",
+    "burn_in": "--burn-in",
+    "n_kept": "--kept-sweeps",
     "min_df": "--min-df",
     "max_df": "--max-df",
     "max_features": "--max-words",
@@ -149,9 +161,10 @@ def _fit(sub: Any) -> Parser:
     p.add_argument(
         "--held-out",
         type=values.share,
-        default=0.1,
+        default=FITTING.held_out,
         metavar="SHARE",
-        help="of the documents, kept back to score on (default: 0.1, at most 5,000)",
+        help="of the documents, kept back to score on "
+        f"(default: {FITTING.held_out}, at most {FITTING.max_held_out:,})",
     )
     _table(p)
     _counting(p)
@@ -170,7 +183,9 @@ def _predict(sub: Any) -> Parser:
         metavar="OUT",
         help="where to (.csv, .tsv, .jsonl, .parquet; default: CSV on standard output)",
     )
-    p.add_argument("--to", choices=OUTPUTS, help="format of the output, whatever its name")
+    p.add_argument(
+        "--output-format", choices=OUTPUTS, help="format of the output, whatever its name"
+    )
     p.add_argument("--std", action="store_true", help="a standard deviation for each prediction")
     p.add_argument("--proportions", action="store_true", help="the topic proportions of each text")
     p.add_argument(
@@ -180,6 +195,12 @@ def _predict(sub: Any) -> Parser:
         metavar="COLUMN",
         help="copy this column of the input too; may be repeated",
     )
+    p.add_argument(
+        "--escape-formulas",
+        action="store_true",
+        help="put ' before cells of CSV that a spreadsheet would take for a formula",
+    )
+    _jobs(p)
     _table(p, target=False)
     return p
 
@@ -238,10 +259,8 @@ def _sketch(sub: Any) -> Parser:
         metavar="N",
         help="of the sketch: room for so many topics at most (default: 48)",
     )
-    p.add_argument(
-        "--jobs", type=values.jobs, default=-1, metavar="N", help="threads (default: all cores)"
-    )
-    p.add_argument("--seed", type=values.seed, default=0, help="of everything random (default: 0)")
+    _jobs(p)
+    _seed(p)
     _table(p)
     _counting(p)
     _json(p)
@@ -270,7 +289,7 @@ def _demo(sub: Any) -> Parser:
         metavar="N",
         help="reviews to draw (default: 5000)",
     )
-    p.add_argument("--seed", type=values.seed, default=0, help="of everything random (default: 0)")
+    _seed(p)
     return p
 
 
@@ -302,42 +321,54 @@ def _counting(p: Parser) -> None:
     g.add_argument(
         "--max-words",
         type=values.count,
-        default=10_000,
+        default=COUNTING.max_features,
         metavar="N",
-        help="the vocabulary, at most (default: 10000)",
+        help=f"the vocabulary, at most (default: {COUNTING.max_features})",
     )
     g.add_argument(
         "--min-df",
         type=values.df,
-        default=5,
+        default=COUNTING.min_df,
         metavar="N",
-        help="documents a word must be in, or their share (default: 5)",
+        help=f"documents a word must be in, or their share (default: {COUNTING.min_df})",
     )
     g.add_argument(
         "--max-df",
         type=values.df,
-        default=0.5,
+        default=COUNTING.max_df,
         metavar="N",
-        help="documents a word may be in, or their share (default: 0.5)",
+        help=f"documents a word may be in, or their share (default: {COUNTING.max_df})",
     )
     g.add_argument(
         "--stop-words",
-        default="english",
+        default=COUNTING.stop_words,
         metavar="WHICH",
-        help="english, none, or a file of one word a line (default: english)",
+        help=f"english, none, or a file of one word a line (default: {COUNTING.stop_words})",
     )
     g.add_argument(
         "--ngrams",
         type=values.count,
-        default=1,
+        default=COUNTING.ngram_range[1],
         metavar="N",
-        help="count also runs of up to N words (default: 1)",
+        help=f"count also runs of up to N words (default: {COUNTING.ngram_range[1]})",
     )
-    g.add_argument("--keep-case", action="store_true", help="do not lower-case")
+    g.add_argument(
+        "--keep-case",
+        action="store_true",
+        default=not COUNTING.lowercase,
+        help="do not lower-case",
+    )
 
 
 def _learning(p: Parser) -> None:
     g = p.add_argument_group("learning; what is auto, the default, is chosen from the data")
+    g.add_argument(
+        "--model",
+        choices=MODELS,
+        default="spectral",
+        help="spectral; lda, from texts alone; or one that samples with counts in memory: "
+        "gibbs, hybrid, medlda (default: spectral)",
+    )
     g.add_argument(
         "--n-topics", type=values.auto_or(values.count), metavar="K", help="number, or auto"
     )
@@ -367,10 +398,29 @@ def _learning(p: Parser) -> None:
     g.add_argument(
         "--iterations", type=values.count, metavar="N", help="of the power method, at most"
     )
-    g.add_argument(
-        "--jobs", type=values.jobs, default=-1, metavar="N", help="threads (default: all cores)"
+    g.add_argument("--burn-in", type=values.count, metavar="N", help="sweeps of a sampler, dropped")
+    g.add_argument("--kept-sweeps", type=values.count, metavar="N", help="of a sampler, averaged")
+    _jobs(g)
+    _seed(g)
+
+
+def _jobs(p: Any) -> None:
+    p.add_argument(
+        "--jobs",
+        type=values.jobs,
+        default=FITTING.n_jobs,
+        metavar="N",
+        help="threads (default: all cores)",
     )
-    g.add_argument("--seed", type=values.seed, default=0, help="of everything random (default: 0)")
+
+
+def _seed(p: Any) -> None:
+    p.add_argument(
+        "--seed",
+        type=values.seed,
+        default=FITTING.random_state,
+        help=f"of everything random (default: {FITTING.random_state})",
+    )
 
 
 def _json(p: Parser) -> None:

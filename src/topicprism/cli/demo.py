@@ -15,8 +15,8 @@ from topicprism._typing import Doc, Ints, WordTopic
 from topicprism.cli.session import Session, load_model
 from topicprism.datasets import ASPECTS, REVIEW_WORDS, make_reviews
 from topicprism.model import Model
+from topicprism.pipeline import TopicPipeline
 from topicprism.tables import TableError, replacing
-from topicprism.texts import TopicPipeline
 
 NEW = 5  # reviews to predict
 

@@ -6,7 +6,7 @@ from numbers import Real
 from typing import Any
 
 from topicprism.effects import range_left, shares
-from topicprism.texts import TopicPipeline
+from topicprism.pipeline import TopicPipeline
 from topicprism.words import top_words
 
 NAMES = {"n_topics": "topics", "alpha0": "alpha0", "noise_variance": "sigma"}
@@ -23,7 +23,7 @@ def topics_of(pipeline: TopicPipeline, n_words: int, by: str = "relevance") -> l
     return [
         {
             "number": i + 1,
-            "coefficient": float(model.eta[i]),
+            "coefficient": float(model.eta[i]) if has_response(pipeline) else None,
             "std": None if stds is None else float(stds[i]),
             "share": float(share[i]),
             "share_of": of,
@@ -31,6 +31,11 @@ def topics_of(pipeline: TopicPipeline, n_words: int, by: str = "relevance") -> l
         }
         for i, words in enumerate(top_words(model, pipeline.words, n_words, by))
     ]
+
+
+def has_response(pipeline: TopicPipeline) -> bool:
+    """Whether topics were learnt with a response: without one, eta and sigma are zeros."""
+    return hasattr(pipeline.topics, "predict")
 
 
 def choices_of(pipeline: TopicPipeline) -> dict[str, dict[str, Any]]:
@@ -45,19 +50,30 @@ def choices_of(pipeline: TopicPipeline) -> dict[str, dict[str, Any]]:
     }
     reasons = getattr(selection, "reasons", {})
     return {
-        NAMES[name]: {"value": value, "reason": reasons.get(name)} for name, value in values.items()
+        NAMES[name]: {"value": value, "reason": reasons.get(name)}
+        for name, value in values.items()
+        if name != "noise_variance" or has_response(pipeline)
     }
 
 
 def fit_facts(pipeline: TopicPipeline) -> dict[str, Any]:
     """A fitted pipeline, its choices and topics; ``info`` has the rest."""
     info = pipeline.info
-    known = ("files", "text", "target", "n_rows", "n_documents", "n_held_out", "n_left_out")
+    known = (
+        "estimator",
+        "files",
+        "text",
+        "target",
+        "n_rows",
+        "n_documents",
+        "n_held_out",
+        "n_left_out",
+    )
     also = ("n_words", "too_common", "response", "scores", "n_baseline", "seconds")
     whence = ("created", "version", "fingerprint")
     return (
         {name: info.get(name) for name in (*known, *also, *whence)}
-        | {"range_left": range_left(pipeline.model.eta, info)}
+        | {"range_left": range_left(pipeline.model.eta, info) if has_response(pipeline) else None}
         | {"chosen": choices_of(pipeline)}
         | {"topics": topics_of(pipeline, 10)}
     )

@@ -12,8 +12,8 @@ from topicprism.cli.facts import choices_of
 from topicprism.cli.fitting import learnt
 from topicprism.cli.session import Session, output_path
 from topicprism.cli.showing import bars, chosen
+from topicprism.pipeline import TopicPipeline
 from topicprism.tables import TableError, replacing
-from topicprism.texts import TopicPipeline
 
 SHOWN = 20  # eigenvalues
 PICTURES = (".png", ".svg", ".pdf")

@@ -13,8 +13,8 @@ from typing import Any, TextIO
 
 from topicprism.cli.progress import Progress
 from topicprism.files import FileError, TextSketch, load, plain
+from topicprism.pipeline import TopicPipeline
 from topicprism.tables import Options, Table, TableError, open_table
-from topicprism.texts import TopicPipeline
 
 MODEL, SKETCH = ".tprism", ".tpsketch"
 

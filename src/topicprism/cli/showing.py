@@ -7,11 +7,12 @@ from collections.abc import Iterator
 from textwrap import wrap
 from typing import Any
 
-from topicprism.cli.learning import OURS
 from topicprism.effects import PRIOR, WORDS, percent
+from topicprism.pipeline.scoring import BASELINE, OURS
 
 WIDTH = 80
 BAR = 40
+WEAK = 0.02  # R2 below which topics explain next to nothing
 NAMED, LONGEST_WORD = 5, 30  # words too common to count
 SHARES = {WORDS: "share", PRIOR: "prior"}  # heading of a column of shares
 
@@ -58,9 +59,10 @@ def paragraph(name: str, text: str, indent: int = 11) -> Iterator[str]:
 
 def topic_table(topics: list[dict[str, Any]], response: str, lines: int | None) -> Iterator[str]:
     """A line for each topic, or as many as its words take; numbers are those of the page."""
-    places = _places(topics)
-    effects = aligned([response[:9], *(f"{t['coefficient']:z.{places}f}" for t in topics)], 9)
-    errors = [""] * len(effects)
+    errors = effects = [""] * (1 + len(topics))
+    if topics[0]["coefficient"] is not None:
+        places = _places(topics)
+        effects = aligned([response[:9], *(f"{t['coefficient']:z.{places}f}" for t in topics)], 9)
     if topics[0]["std"] is not None:
         told = aligned(["+-", *(f"{t['std']:.{places}f}" for t in topics)], 6)
         errors = [f" {text}" for text in told]
@@ -102,13 +104,8 @@ def decimals(size: float) -> int:
 
 
 def scores(facts: dict[str, Any]) -> Iterator[str]:
-    if not facts["scores"]:
-        sketch = facts["n_held_out"] is None
-        yield (
-            "no score: a sketch has no documents to hold out"
-            if sketch
-            else "no score: too few documents, or --held-out 0"
-        )
+    if OURS not in facts["scores"]:
+        yield _no_score(facts)
         return
     yield f"predictive R2 on the {facts['n_held_out']:,} documents held out (1 is perfect)"
     for name, value in facts["scores"].items():
@@ -117,8 +114,30 @@ def scores(facts: dict[str, Any]) -> Iterator[str]:
         yield f"  {name:16} {told:>7}  {bar}".rstrip()
     if facts["n_baseline"] < facts["n_documents"]:
         yield f"  (ridge learnt from {facts['n_baseline']:,} documents, to keep memory small)"
-    if facts["scores"][OURS] < 0.02:
+    if facts["scores"][OURS] < WEAK:
+        yield from _weak(facts)
+
+
+def _no_score(facts: dict[str, Any]) -> str:
+    chosen = facts["scores"].get("held_out_pr2")
+    if chosen is not None:
+        return (
+            f"predictive R2 is {chosen:z.3f} on documents held out while the number of topics was "
+            "chosen"
+        )
+    if facts["n_held_out"] is None:
+        return "no score: a sketch has no documents to hold out"
+    if facts["target"] is None:
+        return "no score: these topics were learnt from texts alone"
+    return "no score: too few documents, or --held-out 0"
+
+
+def _weak(facts: dict[str, Any]) -> Iterator[str]:
+    """Whether it is the words that tell nothing, or these topics."""
+    if facts["scores"].get(BASELINE, 0.0) < WEAK:
         yield "  the words tell next to nothing about the number: do not trust the effects"
+    else:
+        yield "  the words tell more than these topics do: try another number of topics"
 
 
 def bars(values: list[float], labels: list[str], marks: list[bool] | None = None) -> Iterator[str]:

@@ -4,16 +4,22 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Iterator
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from topicprism.cli.facts import choices_of, topics_of
+from topicprism.cli.facts import choices_of, has_response, topics_of
+from topicprism.cli.reading import numbered
 from topicprism.cli.session import Session, load_model, output_path
 from topicprism.cli.showing import beyond, chosen, topic_table
+from topicprism.defaults import FITTING
 from topicprism.effects import range_left
-from topicprism.provenance import Fingerprint
+from topicprism.evaluation import RunningPR2
+from topicprism.files import with_threads
+from topicprism.pipeline import TopicPipeline
+from topicprism.pipeline.provenance import Fingerprint
 from topicprism.report import summarise, write_page
 from topicprism.tables import (
     Chunk,
@@ -25,12 +31,11 @@ from topicprism.tables import (
     output_format,
     rounded,
     rows_to,
-    usable,
 )
 from topicprism.tables.formats import DAMAGED
 from topicprism.tables.writing import PART
-from topicprism.texts import TopicPipeline
 
+FORMULA = tuple("=+-@\t\r")  # what a spreadsheet takes for the start of one
 MOST_SHOWN = 20_000  # documents that a page looks at
 
 
@@ -45,7 +50,7 @@ def topics(session: Session) -> None:
     }
     response = pipeline.info.get("target") or "response"
     table = topic_table(facts["topics"], response, lines=None)
-    notes = beyond(range_left(pipeline.model.eta, pipeline.info))
+    notes = beyond(range_left(pipeline.model.eta, pipeline.info)) if has_response(pipeline) else []
     lines = [*chosen(facts["chosen"]), "", *table, *notes]
     session.show(facts, lines)
 
@@ -56,15 +61,14 @@ def topics(session: Session) -> None:
 def predict(session: Session) -> None:
     args = session.args
     path = output_path(args.output, [*args.files, args.model]) if args.output else None
-    kind = output_format(path, args.to)
-    pipeline = load_model(args.model)
-    if args.std and "return_std" not in inspect.signature(pipeline.topics.predict).parameters:
-        name = type(pipeline.topics).__name__
-        raise TableError(f"{args.model} holds a {name}, which tells no deviation; drop --std")
+    kind = output_format(path, args.output_format)
+    pipeline = with_threads(load_model(args.model), args.jobs)
+    _refuse(session, pipeline, kind)
     table = session.table()
     text = _text_column(session, pipeline, table)
-    target = pipeline.info.get("target")
-    scored = [target] if target in table.columns and target != text else []
+    target: Any = pipeline.info.get("target")
+    known = target in table.columns and target != text and _has_number(pipeline)
+    scored = [target] if known else []
     several = len(table.readers) > 1
     results = _columns(session, pipeline, several)
     table.check(text, *args.keep)
@@ -72,20 +76,59 @@ def predict(session: Session) -> None:
     agreement = Agreement()
     n = empty = unknown = 0
     session.progress.stage("predicting")
-    with rows_to(path, kind, results | kept, session.out) as write:
+    escaped = escape if args.escape_formulas else unchanged
+    names = {escaped(name): of for name, of in (results | kept).items()}
+    with rows_to(path, kind, names, session.out) as write:
         for chunk in table.chunks(text, *args.keep, *scored):
-            values, predicted, strange = _predicted(session, pipeline, chunk, several)
+            found = _predicted(session, pipeline, chunk, several)
+            values = found.columns
             if kind != "parquet":
                 values = [[rounded(v) for v in column] for column in values]
-            write([*values, *_copied(chunk, kept, kind)])
+            write([[escaped(v) for v in c] for c in (*values, *_copied(chunk, kept, kind))])
             if scored:
-                agreement.add(chunk.values[-1], predicted)
-            n, empty = n + len(chunk), empty + sum(p is None for p in predicted)
-            unknown += strange
+                agreement.add(chunk, found.predictions)
+            n, empty, unknown = n + len(chunk), empty + found.n_empty, unknown + found.n_unknown
             where = f"in {path}{PART}" if path else "written"
             session.kept[:] = [f"the first {n:,} rows are {where}"]
             session.progress.at(chunk.done, f"{n:,} rows")
-    _conclude(session, (n, empty, unknown), agreement, target)
+    _conclude(session, (n, empty, unknown), agreement, pipeline.info)
+
+
+def _refuse(session: Session, pipeline: TopicPipeline, kind: str) -> None:
+    """Options that the model or the format has no use for."""
+    args, name = session.args, type(pipeline.topics).__name__
+    if not hasattr(pipeline.topics, "predict") and not args.proportions:
+        raise TableError(
+            f"{args.model} holds a {name}, which was learnt without a response and predicts none; "
+            "ask for the topics of each text with --proportions"
+        )
+    if args.std and not _tells_std(pipeline):
+        raise TableError(f"{args.model} holds a {name}, which tells no deviation; drop --std")
+    if args.escape_formulas and kind not in ("csv", "tsv"):
+        raise TableError(
+            f"--escape-formulas is for CSV and TSV, which spreadsheets open, but {kind} is to be "
+            "written; drop it"
+        )
+
+
+def _has_number(pipeline: TopicPipeline) -> bool:
+    """Whether what it predicts is a number, rather than a class or nothing."""
+    return hasattr(pipeline.topics, "predict") and not hasattr(pipeline.topics, "classes_")
+
+
+def _tells_std(pipeline: TopicPipeline) -> bool:
+    predict = getattr(pipeline.topics, "predict", None)
+    return predict is not None and "return_std" in inspect.signature(predict).parameters
+
+
+def escape(value: Any) -> Any:
+    """A text that a spreadsheet would take for a formula, with an apostrophe before it."""
+    risky = isinstance(value, str) and value[:1] in FORMULA and number(value) is None
+    return f"'{value}" if risky else value
+
+
+def unchanged(value: Any) -> Any:
+    return value
 
 
 def _text_column(session: Session, pipeline: TopicPipeline, table: Table) -> str:
@@ -98,7 +141,10 @@ def _text_column(session: Session, pipeline: TopicPipeline, table: Table) -> str
 def _columns(session: Session, pipeline: TopicPipeline, several: bool) -> dict[str, type]:
     args = session.args
     own: dict[str, type] = {"row": int} | ({"file": str} if several else {})
-    own |= {"prediction": float} | ({"std": float} if args.std else {})
+    if hasattr(pipeline.topics, "predict"):
+        classes = getattr(pipeline.topics, "classes_", None)
+        of = float if classes is None or classes.dtype.kind in "biuf" else str
+        own |= {"prediction": of} | ({"std": float} if args.std else {})
     if args.proportions:
         own |= {f"topic_{i + 1}": float for i in range(pipeline.model.n_topics)}
     twice = [name for name in args.keep if name in own or args.keep.count(name) > 1]
@@ -127,56 +173,63 @@ def _copied(chunk: Chunk, kept: dict[str, type], kind: str) -> Iterator[list[Any
             yield [as_kind(v, of) for v in values]
 
 
-def _predicted(
-    session: Session, pipeline: TopicPipeline, chunk: Chunk, several: bool
-) -> tuple[list[list[Any]], list[float | None], int]:
-    """The results of a chunk as columns, the predictions among them, texts of no known word."""
-    args, n = session.args, len(chunk)
-    texts = chunk.values[0]
+@dataclass(frozen=True)
+class Predicted:
+    """The results of a chunk, as columns."""
+
+    columns: list[list[Any]]
+    predictions: list[Any]  # among them; empty if the model has no response
+    n_empty: int  # rows without a text
+    n_unknown: int  # texts of no known word
+
+
+def _predicted(session: Session, pipeline: TopicPipeline, chunk: Chunk, several: bool) -> Predicted:
+    n, texts = len(chunk), chunk.values[0]
     good = [i for i, text in enumerate(texts) if isinstance(text, str) and text.strip()]
-    results, unknown = _results(session, pipeline, [texts[i] for i in good]) if good else ([], 0)
-    width = 1 + args.std + args.proportions * pipeline.model.n_topics
-    columns: list[list[Any]] = [[None] * n for _ in range(width)]
-    for column, values in zip(columns, results, strict=False):
-        for i, value in zip(good, values.tolist(), strict=True):
+    X = pipeline[:-1].transform([texts[i] for i in good]) if good else None
+    results = _results(session, pipeline, X)
+    columns: list[list[Any]] = [[None] * n for _ in results]
+    for column, values in zip(columns, results, strict=True):
+        for i, value in zip(good, values, strict=True):
             column[i] = value
     rows: list[list[Any]] = [list(range(chunk.first, chunk.first + n))]
     name = [[chunk.source.name] * n] if several else []
-    return [*rows, *name, *columns], columns[0], unknown
+    predictions = columns[0] if hasattr(pipeline.topics, "predict") else []
+    known = 0 if X is None else np.count_nonzero(X @ pipeline.model.mu.sum(axis=1))
+    return Predicted([*rows, *name, *columns], predictions, n - len(good), len(good) - int(known))
 
 
-def _results(session: Session, pipeline: TopicPipeline, texts: list[str]) -> tuple[list[Any], int]:
-    """Predictions, their deviations and proportions, as columns; and texts of no known word."""
-    X = pipeline[:-1].transform(texts)
-    fitted = pipeline.topics
-    told = fitted.predict(X, return_std=True) if session.args.std else (fitted.predict(X),)
-    results = [*told, *(fitted.transform(X).T if session.args.proportions else ())]
-    return results, int(np.count_nonzero(X @ pipeline.model.mu.sum(axis=1) == 0))
+def _results(session: Session, pipeline: TopicPipeline, X: Any) -> list[list[Any]]:
+    """Predictions, their deviations and proportions, as columns; empty ones of no text."""
+    args, topics = session.args, pipeline.topics
+    has_response = hasattr(topics, "predict")
+    if X is None:
+        return [[]] * (has_response + args.std + args.proportions * pipeline.model.n_topics)
+    results: list[Any] = []
+    if has_response:
+        results += topics.predict(X, return_std=True) if args.std else [topics.predict(X)]
+    if args.proportions:
+        results += list(topics.transform(X).T)
+    return [values.tolist() for values in results]
 
 
 class Agreement:
-    """Predictions beside responses that are known, as sums."""
+    """Predictions beside responses that are known; and whether these were learnt from."""
 
     def __init__(self) -> None:
-        self.n, self.mean, self.squares, self.errors = 0, 0.0, 0.0, 0.0
+        self.pr2, self.fingerprint = RunningPR2(), Fingerprint()
 
-    def add(self, responses: list[Any], predicted: list[float | None]) -> None:
-        known = ((number(y), p) for y, p in zip(responses, predicted, strict=True))
-        for y, p in known:
-            if y is not None and p is not None:
-                self.n += 1
-                step = y - self.mean
-                self.mean += step / self.n
-                self.squares += step * (y - self.mean)
-                self.errors += (y - p) ** 2
-
-    @property
-    def pr2(self) -> float | None:
-        return 1 - self.errors / self.squares if self.squares > 0 else None
+    def add(self, chunk: Chunk, predicted: list[Any]) -> None:
+        """``chunk`` has the texts in its first column and the responses in its last."""
+        both = replace(chunk, values=[chunk.values[0], chunk.values[-1]])
+        batch, rows = numbered(both)
+        self.fingerprint.update(batch.docs, np.array(batch.y))
+        y_hat = [predicted[row - chunk.first] for row in rows]
+        self.pr2.add(np.array(batch.y), np.array(y_hat))
 
 
 def _conclude(
-    session: Session, rows: tuple[int, int, int], agreement: Agreement, target: str | None
+    session: Session, rows: tuple[int, int, int], agreement: Agreement, info: dict[str, Any]
 ) -> None:
     """How many rows, and how many of them without a text or a word that the model knows."""
     n, empty, unknown = rows
@@ -184,11 +237,20 @@ def _conclude(
     said += [f"{empty:,} of them without a text"] if empty else []
     said += [f"{unknown:,} without a known word, which get what any text would"] if unknown else []
     session.say(", ".join(said))
-    if agreement.pr2 is not None:
+    pr2, target = agreement.pr2, info.get("target")
+    if pr2.value is None:
+        return
+    if agreement.fingerprint.hexdigest() != info.get("fingerprint"):
         session.say(
-            f"predictive R2 is {agreement.pr2:z.3f} on the {agreement.n:,} rows with a number in "
-            f"{target!r}"
+            f"predictive R2 is {pr2.value:z.3f} on the {pr2.n:,} rows with a number in {target!r}"
         )
+        return
+    held = info.get("n_held_out") or 0
+    among = f", {held:,} of which the fit held out" if held else ""
+    session.say(
+        f"R2 is {pr2.value:z.3f} on the {pr2.n:,} documents of the training table{among}: the fit, "
+        "not how well new texts are predicted"
+    )
 
 
 # --- report -----------------------------------------------------------------------------
@@ -197,7 +259,7 @@ def _conclude(
 def report(session: Session) -> None:
     args = session.args
     page = output_path(args.output, [*args.files, args.model])
-    pipeline = load_model(args.model)
+    pipeline = with_threads(load_model(args.model), FITTING.n_jobs)
     response = args.target or pipeline.info.get("target") or "response"
     texts, y, same = _documents(session, pipeline) if args.files else (None, None, None)
     session.progress.stage("writing the page")
@@ -229,9 +291,9 @@ def _documents(session: Session, pipeline: TopicPipeline) -> tuple[list[str], li
     y: list[float] = []
     seen = 0
     for chunk in table.chunks(*columns):
-        part = usable(chunk)
-        fingerprint.update(part.texts, np.array(part.y))
-        for text, response in zip(part.texts, part.y, strict=True):
+        batch, _ = numbered(chunk)
+        fingerprint.update(batch.docs, np.array(batch.y))
+        for text, response in zip(batch.docs, batch.y, strict=True):
             seen += 1
             if len(texts) < MOST_SHOWN:
                 texts.append(text)
