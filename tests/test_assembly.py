@@ -24,7 +24,9 @@ from topicprism import (
 )
 from topicprism.cli import main
 from topicprism.cli.arguments import parser
+from topicprism.cli.showing import scores
 from topicprism.evaluation import RunningPR2, pr2
+from topicprism.pipeline.scoring import BASELINE, MEAN, OURS
 from topicprism.text import FastCountVectorizer, counting
 
 TEXTS, STARS = small_texts(300)
@@ -118,6 +120,7 @@ def test_the_defaults_are_one_copy():
         python[name] for name in ("max_features", "min_df", "max_df")
     )
     assert (args.stop_words, (1, args.ngrams)) == (python["stop_words"], python["ngram_range"])
+    assert (args.method, args.whitening, args.n_topics) == (None, None, None)  # the estimator's
     assert (not args.keep_case, args.jobs, args.seed) == tuple(
         python[name] for name in ("lowercase", "n_jobs", "random_state")
     )
@@ -178,6 +181,34 @@ def test_predict_with_a_model_without_a_response(lda, capsys):
     assert sum(map(float, first[1:])) == pytest.approx(1, abs=1e-4)
 
 
+def test_a_page_about_a_model_without_a_response_needs_no_numbers(lda, tmp_path, capsys):
+    (tmp_path / "t.csv").write_text("text\n" + "\n".join(TEXTS))
+    page = tmp_path / "page.html"
+    argv = ["report", str(lda / "m.tprism"), str(tmp_path / "t.csv"), "-o", str(page), "--json"]
+    assert main(argv) == 0, capsys.readouterr().err
+    assert json.loads(capsys.readouterr().out)["n_documents_shown"] == 300
+
+
+def test_a_fit_of_texts_alone_says_so(tmp_path, capsys):
+    (tmp_path / "t.csv").write_text("text\n" + "\n".join(TEXTS))
+    model, page = tmp_path / "m.tprism", tmp_path / "page.html"
+    argv = ["fit", str(tmp_path / "t.csv"), "-o", str(model), "--model", "lda", "--n-topics", "3"]
+    assert main([*argv, "--report", str(page)]) == 0, capsys.readouterr().err
+    out = capsys.readouterr().out
+    assert "no score: these topics were learnt from texts alone" in out
+    assert "sigma" not in out
+
+
+def test_a_sampler_is_scored_on_documents_held_out(tmp_path, capsys):
+    table = write_csv(tmp_path / "t.csv", TEXTS, STARS)
+    argv = ["fit", str(table), "-o", str(tmp_path / "m.tprism"), "--model", "gibbs", "--json"]
+    argv += ["--n-topics", "3", "--max-df", "1.0", "--burn-in", "30", "--kept-sweeps", "10"]
+    assert main([*argv, "--report", str(tmp_path / "page.html")]) == 0, capsys.readouterr().err
+    facts = json.loads(capsys.readouterr().out)
+    assert (facts["n_documents"], facts["n_held_out"]) == (270, 30)
+    assert facts["scores"]["topicprism"] > 0.5
+
+
 def test_predict_with_a_classifier_writes_classes(tmp_path, capsys):
     labels = np.where(STARS > 3, "good", "bad").tolist()
     fitted = topicprism.fit(TEXTS, labels, estimator=MedLDAClassifier, n_topics=3, burn_in=20,
@@ -202,6 +233,13 @@ def test_the_fit_on_the_training_table_is_not_called_predictive(share, tmp_path,
         assert ("predictive R2" in err) is not training
         assert ("on the 300 documents of the training table" in err) is training
         assert ("60 of which the fit held out" in err) is (training and share == "0.2")
+
+
+@pytest.mark.parametrize(("ridge", "who"), [(0.553, "these topics do"), (0.01, "next to nothing")])
+def test_a_poor_score_is_blamed_on_the_words_only_if_no_other_model_does_better(ridge, who):
+    facts = {"n_held_out": 50, "n_baseline": 450, "n_documents": 450}
+    told = [*scores(facts | {"scores": {OURS: -0.002, BASELINE: ridge, MEAN: -0.002}})]
+    assert who in told[-1]
 
 
 # --- scikit-learn, threads, files --------------------------------------------------------

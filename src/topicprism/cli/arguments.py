@@ -10,24 +10,18 @@ from functools import partial
 from typing import Any, NoReturn
 
 from topicprism import __version__
-from topicprism.cli import values
-from topicprism.defaults import COUNTING, FITTING
-from topicprism.tables import FORMATS, OUTPUTS
+from topicprism.cli import options, values
+from topicprism.defaults import FITTING
+from topicprism.tables import OUTPUTS
 
 ORDERS = ("relevance", "probability", "frex")  # those of topicprism.words, which takes long
-MODELS = {  # what --model may be, and the estimator it is
-    "spectral": "SpectralSLDA",
-    "lda": "SpectralLDA",
-    "hybrid": "HybridSLDA",
-    "gibbs": "GibbsSLDA",
-    "medlda": "MedLDA",
-}
 EXAMPLES = {  # by command; the first of each is shown by topicprism --help
     "demo": ["demo", "demo --documents 1000 --folder small"],
     "fit": [
         "fit reviews.csv --report reviews.html",
         "fit 'data/*.parquet' --text review --target stars -o m.tprism",
         "fit briefe.csv --encoding cp1252 --stop-words stop.txt",
+        "fit articles.csv --model lda",
     ],
     "topics": [
         "topics reviews.tprism --words 20",
@@ -146,7 +140,7 @@ def _shown(examples: Iterable[str]) -> str:
 
 def _fit(sub: Any) -> Parser:
     p: Parser = sub.add_parser("fit", help="learn topics from a table and write a model file")
-    _input(
+    options.input_files(
         p,
         "tables to learn from (CSV, TSV, JSON lines, Parquet, compressed too); a quoted "
         "glob; - for standard input; or one .tpsketch",
@@ -166,17 +160,18 @@ def _fit(sub: Any) -> Parser:
         help="of the documents, kept back to score on "
         f"(default: {FITTING.held_out}, at most {FITTING.max_held_out:,})",
     )
-    _table(p)
-    _counting(p)
-    _learning(p)
-    _json(p)
+    options.table(p)
+    options.counting(p)
+    options.model(p)
+    options.learning(p)
+    options.as_json(p)
     return p
 
 
 def _predict(sub: Any) -> Parser:
     p: Parser = sub.add_parser("predict", help="predict the number for each row of a table")
     p.add_argument("model", metavar="MODEL", help="model file made by fit")
-    _input(p, "tables with the texts")
+    options.input_files(p, "tables with the texts")
     p.add_argument(
         "-o",
         "--output",
@@ -200,8 +195,8 @@ def _predict(sub: Any) -> Parser:
         action="store_true",
         help="put ' before cells of CSV that a spreadsheet would take for a formula",
     )
-    _jobs(p)
-    _table(p, target=False)
+    options.jobs(p)
+    options.table(p, target=False)
     return p
 
 
@@ -214,29 +209,30 @@ def _topics(sub: Any) -> Parser:
     p.add_argument(
         "--by", choices=ORDERS, default=ORDERS[0], help=f"which words (default: {ORDERS[0]})"
     )
-    _json(p)
+    options.as_json(p)
     return p
 
 
 def _select(sub: Any) -> Parser:
     p: Parser = sub.add_parser("select", help="show how many topics a table supports, and why")
-    _input(p, "tables, or one .tpsketch")
+    options.input_files(p, "tables, or one .tpsketch")
     p.add_argument("--plot", metavar="PICTURE", help="also draw it (.png, .svg, .pdf)")
-    _table(p)
-    _counting(p)
-    _learning(p)
-    _json(p)
+    options.table(p)
+    options.counting(p)
+    options.learning(p)
+    p.set_defaults(model=next(iter(options.MODELS)), burn_in=None, kept_sweeps=None)
+    options.as_json(p)
     return p
 
 
 def _report(sub: Any) -> Parser:
     p: Parser = sub.add_parser("report", help="write one HTML page about a model")
     p.add_argument("model", metavar="MODEL", help="model file made by fit")
-    _input(p, "tables with documents to show and score (optional)", nargs="*")
+    options.input_files(p, "tables with documents to show and score (optional)", nargs="*")
     p.add_argument("-o", "--output", required=True, metavar="PAGE", help="the page to write")
     p.add_argument("--title", help="heading of the page")
-    _table(p)
-    _json(p)
+    options.table(p)
+    options.as_json(p)
     return p
 
 
@@ -244,7 +240,7 @@ def _sketch(sub: Any) -> Parser:
     p: Parser = sub.add_parser(
         "sketch", help="write the moments of a table: sums only, no document"
     )
-    _input(p, "tables to take moments of")
+    options.input_files(p, "tables to take moments of")
     p.add_argument("-o", "--output", required=True, metavar="SKETCH", help="a .tpsketch file")
     p.add_argument(
         "--basis",
@@ -259,11 +255,11 @@ def _sketch(sub: Any) -> Parser:
         metavar="N",
         help="of the sketch: room for so many topics at most (default: 48)",
     )
-    _jobs(p)
-    _seed(p)
-    _table(p)
-    _counting(p)
-    _json(p)
+    options.jobs(p)
+    options.seed(p)
+    options.table(p)
+    options.counting(p)
+    options.as_json(p)
     return p
 
 
@@ -271,7 +267,7 @@ def _merge(sub: Any) -> Parser:
     p: Parser = sub.add_parser("merge", help="add up sketches made over one basis")
     p.add_argument("sketches", nargs="+", metavar="SKETCH", help="two or more .tpsketch files")
     p.add_argument("-o", "--output", required=True, metavar="SKETCH", help="a .tpsketch file")
-    _json(p)
+    options.as_json(p)
     return p
 
 
@@ -289,139 +285,5 @@ def _demo(sub: Any) -> Parser:
         metavar="N",
         help="reviews to draw (default: 5000)",
     )
-    _seed(p)
+    options.seed(p)
     return p
-
-
-# --- groups of options ------------------------------------------------------------------
-
-
-def _input(p: Parser, about: str, nargs: str = "+") -> None:
-    p.add_argument("files", nargs=nargs, metavar="FILE", help=about)
-
-
-def _table(p: Parser, target: bool = True) -> None:
-    g = p.add_argument_group("the table")
-    g.add_argument("--text", metavar="COLUMN", help="the texts (default: the one text-like column)")
-    if target:
-        g.add_argument(
-            "--target", metavar="COLUMN", help="the numbers (default: the one number-like column)"
-        )
-    g.add_argument("--format", choices=FORMATS, help="whatever the name says")
-    g.add_argument(
-        "--delimiter", type=values.character, metavar="C", help="of CSV (default: found out)"
-    )
-    g.add_argument("--encoding", help="of the text (default: UTF-8, or as its mark says)")
-    g.add_argument("--no-quotes", action="store_true", help="quotes in CSV are like any character")
-    g.add_argument("--skip-damaged", action="store_true", help="leave out rows that cannot be read")
-
-
-def _counting(p: Parser) -> None:
-    g = p.add_argument_group("words")
-    g.add_argument(
-        "--max-words",
-        type=values.count,
-        default=COUNTING.max_features,
-        metavar="N",
-        help=f"the vocabulary, at most (default: {COUNTING.max_features})",
-    )
-    g.add_argument(
-        "--min-df",
-        type=values.df,
-        default=COUNTING.min_df,
-        metavar="N",
-        help=f"documents a word must be in, or their share (default: {COUNTING.min_df})",
-    )
-    g.add_argument(
-        "--max-df",
-        type=values.df,
-        default=COUNTING.max_df,
-        metavar="N",
-        help=f"documents a word may be in, or their share (default: {COUNTING.max_df})",
-    )
-    g.add_argument(
-        "--stop-words",
-        default=COUNTING.stop_words,
-        metavar="WHICH",
-        help=f"english, none, or a file of one word a line (default: {COUNTING.stop_words})",
-    )
-    g.add_argument(
-        "--ngrams",
-        type=values.count,
-        default=COUNTING.ngram_range[1],
-        metavar="N",
-        help=f"count also runs of up to N words (default: {COUNTING.ngram_range[1]})",
-    )
-    g.add_argument(
-        "--keep-case",
-        action="store_true",
-        default=not COUNTING.lowercase,
-        help="do not lower-case",
-    )
-
-
-def _learning(p: Parser) -> None:
-    g = p.add_argument_group("learning; what is auto, the default, is chosen from the data")
-    g.add_argument(
-        "--model",
-        choices=MODELS,
-        default="spectral",
-        help="spectral; lda, from texts alone; or one that samples with counts in memory: "
-        "gibbs, hybrid, medlda (default: spectral)",
-    )
-    g.add_argument(
-        "--n-topics", type=values.auto_or(values.count), metavar="K", help="number, or auto"
-    )
-    g.add_argument(
-        "--alpha0",
-        type=values.auto_or(values.number),
-        metavar="A",
-        help="small for texts of one topic each, large for mixtures, or auto",
-    )
-    g.add_argument(
-        "--noise-variance",
-        type=values.auto_or(values.number),
-        metavar="V",
-        help="of the response, or auto",
-    )
-    g.add_argument(
-        "--method",
-        choices=("joint", "two-stage"),
-        help="whether the numbers help to find the topics (default: joint)",
-    )
-    g.add_argument(
-        "--whitening",
-        choices=("auto", "exact", "matrix-free", "nystrom"),
-        help="how the second moment is factored",
-    )
-    g.add_argument("--restarts", type=values.count, metavar="N", help="of the power method")
-    g.add_argument(
-        "--iterations", type=values.count, metavar="N", help="of the power method, at most"
-    )
-    g.add_argument("--burn-in", type=values.count, metavar="N", help="sweeps of a sampler, dropped")
-    g.add_argument("--kept-sweeps", type=values.count, metavar="N", help="of a sampler, averaged")
-    _jobs(g)
-    _seed(g)
-
-
-def _jobs(p: Any) -> None:
-    p.add_argument(
-        "--jobs",
-        type=values.jobs,
-        default=FITTING.n_jobs,
-        metavar="N",
-        help="threads (default: all cores)",
-    )
-
-
-def _seed(p: Any) -> None:
-    p.add_argument(
-        "--seed",
-        type=values.seed,
-        default=FITTING.random_state,
-        help=f"of everything random (default: {FITTING.random_state})",
-    )
-
-
-def _json(p: Parser) -> None:
-    p.add_argument("--json", action="store_true", help="print one JSON object instead of text")

@@ -9,8 +9,9 @@ from pathlib import Path
 from typing import Any
 
 from topicprism import estimators
-from topicprism.cli.arguments import MODELS, OPTIONS
+from topicprism.cli.arguments import OPTIONS
 from topicprism.cli.facts import fit_facts
+from topicprism.cli.options import MODELS
 from topicprism.cli.reading import TableSource
 from topicprism.cli.session import MODEL, SKETCH, Session, load_sketch, output_path
 from topicprism.cli.showing import fit_lines

@@ -26,6 +26,12 @@ class TableSource:
     def called(self) -> str:
         return self.table.called
 
+    @property
+    def wanted(self) -> str:
+        """What a row must have."""
+        text = f"a text in {self.text!r}"
+        return text if self.target is None else f"{text} and a number in {self.target!r}"
+
     def batches(self) -> Iterator[Batch]:
         columns = [self.text] if self.target is None else [self.text, self.target]
         for chunk in self.table.chunks(*columns):
@@ -33,13 +39,11 @@ class TableSource:
 
     def check(self, ledger: Ledger) -> None:
         """Refuse rows that nothing can be learnt from."""
-        wanted = f"a text in {self.text!r}"
-        wanted += f" and a number in {self.target!r}" if self.target else ""
         reasons = "; ".join(f"{n} with {why}" for why, n in ledger.left_out.items())
         if ledger.n_documents == 0:
             example = f" (one is {ledger.example})" if ledger.example else ""
             raise TableError(
-                f"{self.called}: none of {ledger.n_rows} rows has {wanted}{example}, expected "
+                f"{self.called}: none of {ledger.n_rows} rows has {self.wanted}{example}, expected "
                 f"{'both' if self.target else 'one'}: {reasons}; name other columns"
             )
         if ledger.n_documents == 1:

@@ -27,7 +27,6 @@ from topicprism.model import Model
 from topicprism.notebook import topics_html
 from topicprism.text.columns import indexed_like
 
-
 ENTRIES = 2_000  # of a matrix: inferring topics from fewer takes less time than to start a thread
 
 

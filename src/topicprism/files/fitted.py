@@ -238,7 +238,7 @@ def _parameters(kind: Any, given: dict[str, Any]) -> dict[str, Any]:
 
 
 def _check_threads(n_jobs: Any) -> None:
-    """Files written before 0.2 have those of the fit, which say nothing of this machine."""
+    """Earlier files have those of the fit, which say nothing of this machine."""
     if n_jobs is not None and not (type(n_jobs) is int and 0 < abs(n_jobs) <= MOST_THREADS):
         raise wrong(f"it asks for n_jobs={n_jobs!r:.40}")
 
