@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
+from scipy.sparse import vstack
 from sklearn.compose import ColumnTransformer
 from sklearn.pipeline import make_pipeline
 from small_texts import small_texts
@@ -25,6 +26,7 @@ from topicprism import (
 from topicprism.cli import main
 from topicprism.cli.arguments import parser
 from topicprism.cli.showing import scores
+from topicprism.estimators.base import threads_for
 from topicprism.evaluation import RunningPR2, pr2
 from topicprism.pipeline.scoring import BASELINE, MEAN, OURS
 from topicprism.text import FastCountVectorizer, counting
@@ -98,6 +100,18 @@ def test_the_command_and_python_are_one(kind, untidy, tmp_path, capsys):
     assert_array_equal(command.topics.coef_, python.topics.coef_)
     assert_array_equal(command.topics.components_, python.topics.components_)
     assert_array_equal(command.predict(NEW), python.predict(NEW))
+
+
+def test_facts_do_not_depend_on_how_the_table_is_cut(untidy, tmp_path, monkeypatch, capsys):
+    """Into four shards here, against one."""
+    monkeypatch.setattr("topicprism.tables.formats.CHARACTERS", 10_000)
+    command = by_command(tmp_path, *untidy, "--n-topics", "3")
+    python = by_python(*untidy, n_topics=3)
+    same = [name for name in SAME if name != "response"]
+    assert {name: command.info[name] for name in same} == {n: python.info[n] for n in same}
+    for name, value in python.info["response"].items():
+        assert command.info["response"][name] == pytest.approx(value, rel=1e-12)
+    assert_array_equal(command.words, python.words)
 
 
 def test_topics_without_a_response_are_the_same_too(untidy, tmp_path, capsys):
@@ -305,6 +319,22 @@ def test_a_loaded_model_has_one_thread_unless_more_are_asked_for(tmp_path):
     with ThreadPoolExecutor(16) as pool:
         answers = list(pool.map(one.predict, [[text] for text in TEXTS]))
     assert_allclose(np.concatenate(answers), one.predict(TEXTS), rtol=1e-14)  # BLAS, by its rows
+
+
+def test_small_predictions_start_no_threads_whatever_is_asked_for(monkeypatch):
+    one = topicprism.fit(TEXTS, STARS, n_topics=3, max_df=1.0, n_jobs=1)
+    many = topicprism.fit(TEXTS, STARS, n_topics=3, max_df=1.0, n_jobs=8)
+
+    def refuse(*args):
+        raise AssertionError("a thread was started")
+
+    monkeypatch.setattr(counting, "ThreadPoolExecutor", refuse)
+    counts = many.named_steps["counts"].transform(TEXTS[:5])
+    assert threads_for(counts, 8) == 1
+    assert_array_equal(many.predict(TEXTS[:5]), one.predict(TEXTS[:5]))
+    with pytest.raises(AssertionError, match="a thread was started"):
+        many.named_steps["counts"].transform(TEXTS * 100)
+    assert threads_for(vstack([counts] * 2_000), 8) == 8
 
 
 # --- what spreadsheets do with cells -----------------------------------------------------
