@@ -195,6 +195,16 @@ def test_predict_with_a_model_without_a_response(lda, capsys):
     assert sum(map(float, first[1:])) == pytest.approx(1, abs=1e-4)
 
 
+def test_a_model_of_counts_is_refused_before_anything_is_written(lda, tmp_path, capsys):
+    X = FastCountVectorizer().fit_transform(TEXTS)
+    topicprism.fit(X, STARS, n_topics=3).save(tmp_path / "m.tprism")
+    argv = ["predict", str(tmp_path / "m.tprism"), str(lda / "new.csv"), "--text", "review"]
+    assert main(argv) == 2
+    done = capsys.readouterr()
+    assert "was learnt from word counts, but a table has texts; use it from Python" in done.err
+    assert done.out == ""
+
+
 def test_a_page_about_a_model_without_a_response_needs_no_numbers(lda, tmp_path, capsys):
     (tmp_path / "t.csv").write_text("text\n" + "\n".join(TEXTS))
     page = tmp_path / "page.html"
@@ -210,6 +220,7 @@ def test_a_fit_of_texts_alone_says_so(tmp_path, capsys):
     assert main([*argv, "--report", str(page)]) == 0, capsys.readouterr().err
     out = capsys.readouterr().out
     assert "no score: these topics were learnt from texts alone" in out
+    assert f"topicprism predict {model} NEW.csv --proportions" in out
     assert "sigma" not in out
 
 

@@ -459,7 +459,7 @@ def test_a_model_of_counts_shows_its_topics_and_has_no_use_for_texts(here, revie
     assert "dirty" in run(capsys, "topics", "counts.tprism")[1]
     assert run(capsys, "report", "counts.tprism", "-o", "page.html")[0] == 0
     argv = ["predict", "counts.tprism", "reviews.csv", "-o", "p.csv"]
-    assert_refused(capsys, here, argv, "got a list, but this pipeline was made for word counts")
+    assert_refused(capsys, here, argv, "was learnt from word counts, but a table has texts")
 
 
 # --- select, sketch, merge --------------------------------------------------------------

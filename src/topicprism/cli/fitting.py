@@ -10,7 +10,7 @@ from typing import Any
 
 from topicprism import estimators
 from topicprism.cli.arguments import OPTIONS
-from topicprism.cli.facts import fit_facts
+from topicprism.cli.facts import fit_facts, has_response
 from topicprism.cli.options import MODELS
 from topicprism.cli.reading import TableSource
 from topicprism.cli.session import MODEL, SKETCH, Session, load_sketch, output_path
@@ -47,7 +47,8 @@ def fit(session: Session) -> None:
         session.progress.stage("writing the page")
         _write_page(pipeline, counted, page)
     facts = fit_facts(pipeline) | {"model": str(model), "report": args.report}
-    session.show(facts, [*fit_lines(facts), "", *_next_steps(session, model)])
+    following = _next_steps(session, model, supervised=has_response(pipeline))
+    session.show(facts, [*fit_lines(facts), "", *following])
 
 
 def _refuse_models(files: list[str]) -> None:
@@ -199,11 +200,14 @@ def _model_name(first: str) -> str:
     return f"{stem if stem.strip('-*?[]') else 'model'}{MODEL}"
 
 
-def _next_steps(session: Session, model: Path) -> list[str]:
+def _next_steps(session: Session, model: Path, supervised: bool) -> list[str]:
     args = session.args
+    predict = f"topicprism predict {model} NEW.csv"
     steps = [
         (f"topicprism topics {model}", "more words of each topic"),
-        (f"topicprism predict {model} NEW.csv", "numbers for new texts"),
+        (predict, "numbers for new texts")
+        if supervised
+        else (f"{predict} --proportions", "topics of new texts"),
     ]
     if args.report:
         steps.append((f"open {args.report}", "the page about it"))

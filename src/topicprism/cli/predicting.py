@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from topicprism.cli.facts import has_response
 from topicprism.cli.reading import numbered
 from topicprism.cli.session import Session, load_model, output_path
 from topicprism.evaluation import RunningPR2
@@ -28,6 +29,7 @@ from topicprism.tables import (
 )
 from topicprism.tables.formats import DAMAGED
 from topicprism.tables.writing import PART
+from topicprism.text import PrecomputedCounts
 
 FORMULA = tuple("=+-@\t\r\n")  # what a spreadsheet takes for the start of one
 
@@ -75,7 +77,12 @@ def predict(session: Session) -> None:
 def _refuse(session: Session, pipeline: TopicPipeline, kind: str) -> None:
     """Options that the model or the format has no use for."""
     args, name = session.args, type(pipeline.topics).__name__
-    if not hasattr(pipeline.topics, "predict") and not args.proportions:
+    if isinstance(pipeline.steps[0][1], PrecomputedCounts):
+        raise TableError(
+            f"{args.model} was learnt from word counts, but a table has texts; use it from Python, "
+            "or fit a model to texts"
+        )
+    if not has_response(pipeline) and not args.proportions:
         raise TableError(
             f"{args.model} holds a {name}, which was learnt without a response and predicts none; "
             "ask for the topics of each text with --proportions"
@@ -91,7 +98,7 @@ def _refuse(session: Session, pipeline: TopicPipeline, kind: str) -> None:
 
 def _has_number(pipeline: TopicPipeline) -> bool:
     """Whether what it predicts is a number, rather than a class or nothing."""
-    return hasattr(pipeline.topics, "predict") and not hasattr(pipeline.topics, "classes_")
+    return has_response(pipeline) and not hasattr(pipeline.topics, "classes_")
 
 
 def _tells_std(pipeline: TopicPipeline) -> bool:
@@ -115,7 +122,7 @@ def _text_column(session: Session, pipeline: TopicPipeline, table: Table) -> str
 def _columns(session: Session, pipeline: TopicPipeline, several: bool) -> dict[str, type]:
     args = session.args
     own: dict[str, type] = {"row": int} | ({"file": str} if several else {})
-    if hasattr(pipeline.topics, "predict"):
+    if has_response(pipeline):
         classes = getattr(pipeline.topics, "classes_", None)
         of = float if classes is None or classes.dtype.kind in "biuf" else str
         own |= {"prediction": of} | ({"std": float} if args.std else {})
@@ -168,7 +175,7 @@ def _predicted(session: Session, pipeline: TopicPipeline, chunk: Chunk, several:
             column[i] = value
     rows: list[list[Any]] = [list(range(chunk.first, chunk.first + n))]
     name = [[chunk.source.name] * n] if several else []
-    predictions = columns[0] if hasattr(pipeline.topics, "predict") else []
+    predictions = columns[0] if has_response(pipeline) else []
     known = 0 if X is None else np.count_nonzero(X @ pipeline.model.mu.sum(axis=1))
     return Predicted([*rows, *name, *columns], predictions, n - len(good), len(good) - int(known))
 
@@ -176,11 +183,12 @@ def _predicted(session: Session, pipeline: TopicPipeline, chunk: Chunk, several:
 def _results(session: Session, pipeline: TopicPipeline, X: Any) -> list[list[Any]]:
     """Predictions, their deviations and proportions, as columns; empty ones of no text."""
     args, topics = session.args, pipeline.topics
-    has_response = hasattr(topics, "predict")
     if X is None:
-        return [[]] * (has_response + args.std + args.proportions * pipeline.model.n_topics)
+        return [[]] * (
+            has_response(pipeline) + args.std + args.proportions * pipeline.model.n_topics
+        )
     results: list[Any] = []
-    if has_response:
+    if has_response(pipeline):
         results += topics.predict(X, return_std=True) if args.std else [topics.predict(X)]
     if args.proportions:
         results += list(topics.transform(X).T)
