@@ -31,7 +31,7 @@ class FittingDefaults:
     n_jobs: int = -1  # all cores: the result does not depend on it
     random_state: int = 0  # the same documents give the same answer
     held_out: float = 0.1  # share of documents that the command scores on
-    max_held_out: int = 5_000  # documents: R2 is then known to about 0.01
+    max_held_out: int = 5_000  # documents: the standard error of an R2 of 0.5 is then 0.01
     min_documents: int = 100  # of which some are held out; fewer would tell no score
     max_baseline: int = 30_000  # documents that the ridge regression is learnt from, in memory
 
