@@ -20,9 +20,9 @@ from sklearn.pipeline import make_pipeline
 
 import topicprism
 from topicprism.datasets import make_reviews
+from topicprism.pipeline import TopicPipeline
 from topicprism.show.plots import plot_effects
 from topicprism.show.report import summarise, write_page
-from topicprism.texts import TopicPipeline
 
 IMAGES = Path(__file__).parent / "images"
 N_TRAIN, N_TEST = 8_000, 2_000

@@ -24,16 +24,18 @@ from sklearn.feature_extraction.text import CountVectorizer
 import topicprism
 from topicprism.cli import MODULES, main
 from topicprism.cli.arguments import ORDERS, parser
-from topicprism.cli.learning import BASELINE, OURS, PURPOSES
 from topicprism.cli.progress import Progress
-from topicprism.cli.reading import draw
 from topicprism.cli.showing import bars, fit_lines, scores, topic_table
 from topicprism.datasets import ASPECTS, make_reviews
 from topicprism.files import load
+from topicprism.learn.noise import cross_products
+from topicprism.pipeline import assemble
+from topicprism.pipeline.scoring import BASELINE, OURS
+from topicprism.pipeline.streaming import draw
+from topicprism.pipeline.watching import PURPOSES
 from topicprism.show import words
 from topicprism.show.report.prose import number
 from topicprism.tables import formats
-from topicprism.texts import assemble
 
 N = 1_200
 TOPICS = ["--n-topics", "8", "--alpha0", "1.6"]
@@ -263,12 +265,12 @@ def test_options_reach_the_estimator_and_the_vectoriser(here):
     assert main(["fit", "reviews.csv", "-o", "m.tprism", *options.split()]) == 0
     pipeline = load("m.tprism")
     for params, expected in {
-        pipeline.topics: "4 2.0 two-stage 0.1 exact 20 30 3 1",
+        pipeline.topics: "4 2.0 two-stage 0.1 exact 20 30 3",
         pipeline.steps[0][1]: "3 0.9 50 False",
     }.items():
         names = (
             ["n_topics", "alpha0", "method", "noise_variance", "whitening", "n_restarts"]
-            + ["n_iterations", "random_state", "n_jobs"]
+            + ["n_iterations", "random_state"]
             if params is pipeline.topics
             else ["min_df", "max_df", "max_features", "lowercase"]
         )
@@ -333,7 +335,8 @@ def test_predict_to_files_with_proportions(here, capsys, name):
         capsys, "predict", "reviews.tprism", "reviews.csv", "-o", name, "--proportions"
     )
     assert (status, out) == (0, "")
-    assert "predictive R2 is 0.8" in err
+    assert "R2 is 0.8" in err
+    assert "the fit, not how well new texts are predicted" in err
     table = formats.read(topicprism.tables.Source(Path(name), name), formats.Options())
     assert list(table.columns) == ["row", "prediction", *(f"topic_{i}" for i in range(1, 9))]
     (chunk,) = table.chunks(range(10))
@@ -381,7 +384,7 @@ def test_what_is_kept_keeps_its_digits(here, reviews, capsys):
     (here / "new.jsonl").write_text("\n".join(map(json.dumps, rows * 2)))
     keep = ["--keep", "at", "--keep", "n", "--keep", "ok", "--keep", "list"]
     argv = ["predict", "reviews.tprism", "new.jsonl", *keep]
-    kept = json.loads(run(capsys, *argv, "--to", "jsonl")[1].splitlines()[1])
+    kept = json.loads(run(capsys, *argv, "--output-format", "jsonl")[1].splitlines()[1])
     assert {name: kept[name] for name in ("at", "n", "ok", "list")} == {
         "at": 1690000000.125, "n": 5, "ok": True, "list": [1],
     }  # fmt: skip
@@ -392,7 +395,9 @@ def test_what_is_kept_keeps_its_digits(here, reviews, capsys):
 def test_predict_several_files_names_them(here, reviews, capsys):
     write_csv(here / "a.csv", reviews[0][:2], reviews[1][:2])
     write_csv(here / "b.csv", reviews[0][2:4], reviews[1][2:4])
-    _, out, _ = run(capsys, "predict", "reviews.tprism", "a.csv", "b.csv", "--to", "jsonl")
+    _, out, _ = run(
+        capsys, "predict", "reviews.tprism", "a.csv", "b.csv", "--output-format", "jsonl"
+    )
     rows = [json.loads(line) for line in out.splitlines()]
     assert [(r["file"], r["row"]) for r in rows] == [
         ("a.csv", 1),
@@ -463,7 +468,7 @@ def test_a_model_of_counts_shows_its_topics_and_has_no_use_for_texts(here, revie
     assert "dirty" in run(capsys, "topics", "counts.tprism")[1]
     assert run(capsys, "report", "counts.tprism", "-o", "page.html")[0] == 0
     argv = ["predict", "counts.tprism", "reviews.csv", "-o", "p.csv"]
-    assert_refused(capsys, here, argv, "got a list, but this pipeline was made for word counts")
+    assert_refused(capsys, here, argv, "was learnt from word counts, but a table has texts")
 
 
 # --- select, sketch, merge --------------------------------------------------------------
@@ -489,7 +494,7 @@ def test_select_tells_what_was_tried_and_why(crowded, capsys):
     )
     assert [k for _, k in tried] == ["3", "5", "10", "20"]
     (chosen,) = [k for mark, k in tried if mark == "*"]
-    assert re.search(rf"^topics +{chosen} +the words show 32 or more directions; more", out, re.M)
+    assert re.search(rf"^topics +{chosen} +the words vary in 32 or more significant", out, re.M)
     assert "<svg" in Path("p.svg").read_text()
     _, out, _ = run(capsys, "select", "crowd.csv", "--json")
     facts = json.loads(out)
@@ -518,7 +523,7 @@ def test_crowded_text_walks_the_whole_path(crowded, capsys):
     assert run(capsys, "sketch", "crowd.csv", "-o", "c.tpsketch")[0] == 0
     status, out, _ = run(capsys, "fit", "c.tpsketch", "-o", "c.tprism")
     assert status == 0
-    assert re.search(r"^topics +5 +the words show \d+ or more directions; a", out, re.M)
+    assert re.search(r"^topics +5 +the words vary in \d+ or more significant", out, re.M)
     assert "no score: a sketch has no documents to hold out" in out
     assert "\n  a sketch has no documents: standard errors and ranges are not known\n" in out
     assert max(map(len, out.splitlines())) <= 80
@@ -532,7 +537,7 @@ def test_auto_is_what_is_chosen_when_nothing_is_said(here, capsys):
     )
     assert asked["chosen"] == said["chosen"]
     assert load("m.tprism").topics.n_topics == "auto"
-    assert "spectrum of the words ends there" in said["chosen"]["topics"]["reason"]
+    assert "is above sampling noise" in said["chosen"]["topics"]["reason"]
 
 
 def test_select_draws(here, capsys):
@@ -749,7 +754,7 @@ MISTAKES = {
     ),
     "nameless output": (["predict", "reviews.tprism", "t.csv", "-o", "out"], "out does not tell"),
     "parquet to a pipe": (
-        ["predict", "reviews.tprism", "t.csv", "--to", "parquet"],
+        ["predict", "reviews.tprism", "t.csv", "--output-format", "parquet"],
         "Parquet cannot go to standard output",
     ),
     "kept twice": (["predict", "reviews.tprism", "t.csv", "--keep", "row"], "two columns of that"),
@@ -798,8 +803,6 @@ def test_sketches_over_two_bases_do_not_merge(here, capsys, reviews):
 
 
 def test_a_table_that_changes_between_the_passes_is_refused(here, capsys, monkeypatch):
-    from topicprism.cli import reading
-
     table = here / "t.csv"
     table.write_bytes((here / "reviews.csv").read_bytes())
 
@@ -808,9 +811,8 @@ def test_a_table_that_changes_between_the_passes_is_refused(here, capsys, monkey
             file.write("one more,3\n")
         return draw(*args)
 
-    monkeypatch.setattr("topicprism.cli.fitting.draw", longer)
+    monkeypatch.setattr("topicprism.pipeline.streaming.draw", longer)
     sentence = "had 1200 documents when it was first read and 1201 the second time"
-    assert reading.draw is draw
     assert_refused(capsys, here, ["fit", "t.csv", *TOPICS], sentence)
 
 
@@ -877,7 +879,7 @@ def test_progress_on_a_terminal_says_what_is_being_done(here, monkeypatch, capsy
     shown = screen.getvalue()
     for stage in ("reading", "pass one: words", "pass two: counts", "learning", "scoring"):
         assert stage in shown
-    for purpose in ("pass 1: counting words", "pass 2: looking for directions", "taking moments"):
+    for purpose in ("pass 1: counting words", "pass 2: finding directions", "computing moments"):
         assert purpose in shown
     assert "[########################] 100%" in shown
     assert max(len(part) for part in shown.split("\r")) <= 79
@@ -891,10 +893,10 @@ def test_progress_of_crowded_text_tells_trials_from_the_rest(crowded, monkeypatc
     assert main(["fit", "crowd.csv"]) == 0
     passes = re.findall(r"pass (\d+): ([a-z ,]+)", screen.getvalue())
     said = {what.strip() for _, what in passes}
-    here = {what for name, what in PURPOSES.items() if name != "crossed"}
+    here = {what for name, what in PURPOSES.items() if name is not cross_products}
     assert here <= said
     tried = {f"{what}, of a part" for what in here}
-    assert said - here == tried - {"asking how sure that is, of a part"}
+    assert said - here == tried - {"estimating predictive variance, of a part"}
 
 
 def test_no_progress_without_a_terminal_or_when_quiet():
@@ -1008,16 +1010,16 @@ def test_help_needs_no_numpy(typed):
 @pytest.mark.parametrize(
     ("where", "kept", "files"),
     [
-        ("learn", "'starting'|'pass two: counts'; nothing was written", []),
-        ("score", "; m.tprism holds the model", ["m.tprism"]),
-        ("_write_page", "'writing the page'; m.tprism holds the model", ["m.tprism"]),
+        ("pipeline.streaming.Watched", "'learning'; nothing was written", []),
+        ("cli.fitting.score", "'scoring'; m.tprism holds the model", ["m.tprism"]),
+        ("cli.fitting._write_page", "'writing the page'; m.tprism holds the model", ["m.tprism"]),
     ],
 )
 def test_ctrl_c_keeps_what_is_done(here, monkeypatch, capsys, where, kept, files):
     def interrupted(*args):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(f"topicprism.cli.fitting.{where}", interrupted)
+    monkeypatch.setattr(f"topicprism.{where}", interrupted)
     status, _, err = run(
         capsys, "fit", "reviews.csv", "-o", "m.tprism", "--report", "p.html", *TOPICS
     )

@@ -19,10 +19,11 @@ from types import SimpleNamespace
 import pytest
 
 import topicprism
-from topicprism import files, report
+from topicprism import files
 from topicprism.cli import main
 from topicprism.datasets import make_reviews
 from topicprism.files import load
+from topicprism.show import report
 from topicprism.tables import Options, TableError, open_table
 
 ROOT = Path(topicprism.__file__).parents[1]
@@ -237,7 +238,7 @@ OVER = {
     "a hard link": ["predict", "m.tprism", "a.csv", "-o", "hard.csv"],
     "a link": ["predict", "m.tprism", "a.csv", "-o", "link.csv"],
     "a link that is read": ["predict", "m.tprism", "link.csv", "-o", "a.csv"],
-    "the model": ["predict", "m.tprism", "a.csv", "--to", "csv", "-o", "m.tprism"],
+    "the model": ["predict", "m.tprism", "a.csv", "--output-format", "csv", "-o", "m.tprism"],
     "a page over the model": ["report", "m.tprism", "-o", "m.tprism"],
     "a basis": ["sketch", "a.csv", "--basis", "s.tpsketch", "-o", "s.tpsketch"],
     "a sum": ["merge", "s.tpsketch", "t.tpsketch", "-o", "s.tpsketch"],

@@ -29,10 +29,11 @@ from topicprism import (
     TopicPipeline,
     UnspacedWarning,
 )
-from topicprism.provenance import Fingerprint, facts_about
+from topicprism.pipeline import assemble
+from topicprism.pipeline.inputs import Batch
+from topicprism.pipeline.provenance import Fingerprint, Ledger, facts_about
 from topicprism.text import FastCountVectorizer
 from topicprism.text.scripts import unspaced
-from topicprism.texts import assemble
 
 TEXTS, STARS = small_texts()
 NEW = ["a friendly smile at breakfast", "the carpet: dirty, with mould", ""]
@@ -148,11 +149,11 @@ def test_documents_without_text_or_response_are_left_out_and_counted(kind):
     texts, stars = list(TEXTS), STARS.tolist()
     texts[3] = texts[9] = stars[9] = stars[20] = None
     make = MISSING[kind]
-    expected = "3 of 240 documents are left out: 2 have no text and 1 have no response"
+    expected = "3 of 240 documents are left out: 2 with empty text and 1 with no response"
     with pytest.warns(MissingValuesWarning, match=expected):
         fitted = topicprism.fit(make(texts), make(stars), **OPTIONS)
     assert fitted.info["n_documents"] == 237
-    assert fitted.info["n_left_out"] == {"no_text": 2, "no_response": 1}
+    assert fitted.info["n_left_out"] == {"empty text": 2, "no response": 1}
     keep = [i for i in range(240) if i not in (3, 9, 20)]
     same = topicprism.fit([TEXTS[i] for i in keep], STARS[keep], **OPTIONS)
     assert_array_equal(fitted.predict(NEW), same.predict(NEW))
@@ -219,7 +220,7 @@ class Selection:
 def test_info_has_the_held_out_score_of_the_number_of_topics_chosen(pipeline):
     topics = pickle.loads(pickle.dumps(pipeline.topics))
     topics.selection_ = Selection((Trial(2, 0.5, 0.1), Trial(3, 0.7, 0.2), Trial(4, np.nan, 0.0)))
-    assert facts_about(topics, 9)["scores"] == {"held_out_pr2": 0.7, "held_out_pr2_std": 0.2}
+    assert facts_about(topics)["scores"] == {"held_out_pr2": 0.7, "held_out_pr2_std": 0.2}
 
 
 def test_parts_fitted_over_batches_make_a_pipeline(pipeline):
@@ -227,7 +228,7 @@ def test_parts_fitted_over_batches_make_a_pipeline(pipeline):
     for i in range(0, 240, 60):
         counts.partial_fit(TEXTS[i : i + 60])
     topics = SpectralSLDA(3, alpha0=1.0, random_state=0).fit(counts.transform(TEXTS), STARS)
-    whole = assemble(counts, topics, facts_about(topics, 240, STARS))
+    whole = assemble(counts, topics, Ledger().add(Batch(TEXTS, STARS)).info(counts, topics))
     assert_allclose(whole.predict(NEW), pipeline.predict(NEW))
     assert whole.info["n_documents"] == 240
     with pytest.raises(ValueError, match="got counts of 1 words and topics of 18, but expected"):
@@ -353,12 +354,12 @@ def test_counts_have_the_words_that_are_given():
 
 def test_counts_without_a_response_are_left_out():
     stars = np.where(np.arange(240) == 7, np.nan, STARS)
-    with pytest.warns(MissingValuesWarning, match="1 of 240 documents are left out: 1 have no res"):
+    with pytest.warns(MissingValuesWarning, match="1 of 240 documents are left out: 1 with no res"):
         fitted = topicprism.fit(COUNTS, stars, n_topics=3, alpha0=1.0)
     keep = np.delete(np.arange(240), 7)
     same = topicprism.fit(COUNTS[keep], STARS[keep], n_topics=3, alpha0=1.0)
     assert_array_equal(fitted.predict(COUNTS), same.predict(COUNTS))
-    assert fitted.info["n_left_out"] == {"no_response": 1}
+    assert fitted.info["n_left_out"] == {"no response": 1}
 
 
 def test_a_pipeline_of_counts_is_one_of_scikit_learns():

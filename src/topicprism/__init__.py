@@ -20,11 +20,12 @@ one dataclass in, one dataclass out::
     show        all of it for a human reader              Effects, Summary, one HTML page
 
 ``samplers`` reach the same Model by Gibbs sampling.  ``estimators`` wrap all of it for
-scikit-learn, ``texts`` puts raw text in front (``inputs`` says in what columns it may
-come, ``provenance`` what is remembered of it), ``files`` keeps what was learnt,
-``datasets`` draws corpora with a known truth.  ``tables`` reads texts and numbers from
-files, ``cli`` is the command ``topicprism``.  Where the documents are kept is decided by
-``engines``, on what the arithmetic runs by ``backends``.  Neither appears in the mathematics.
+scikit-learn, ``pipeline`` puts raw text in front and keeps facts about it, for Python and the
+command alike (``defaults`` has their defaults), ``files`` keeps what was learnt, ``datasets``
+draws corpora with a known truth.  ``tables`` reads texts and numbers from files, ``cli`` is the
+command ``topicprism``, ``io`` writes files whole or not at all.  Where the documents are kept is
+decided by ``engines``, on what the arithmetic runs by ``backends``.  Neither appears in the
+mathematics.
 
 Names are imported when they are first asked for: ``topicprism --help`` needs no numpy, and
 Ctrl-C finds the command ready for it from the start.
@@ -46,13 +47,20 @@ if TYPE_CHECKING:
         SpectralLDA,
         SpectralSLDA,
     )
-    from topicprism.files import FileError, load, save
+    from topicprism.files import FileError
     from topicprism.inference import Gibbs, Propagation, infer
     from topicprism.model import Model, TooManyTopics
+    from topicprism.pipeline import (
+        MissingValuesWarning,
+        TopicPipeline,
+        UnspacedWarning,
+        fit,
+        load,
+        save,
+    )
     from topicprism.settings import Settings
     from topicprism.sketching import Basis, Sketch, sketch
     from topicprism.spectral import Solution, decompose
-    from topicprism.texts import MissingValuesWarning, TopicPipeline, UnspacedWarning, fit
 else:
     _HOMES = {  # the same, for those who run it
         "corpus": ["Corpus"],
@@ -60,13 +68,16 @@ else:
             *["FewerTopicsWarning", "GibbsSLDA", "HybridSLDA", "InterruptedWarning", "MedLDA"],
             *["MedLDAClassifier", "ShortDocumentsWarning", "SpectralLDA", "SpectralSLDA"],
         ],
-        "files": ["FileError", "load", "save"],
+        "files": ["FileError"],
         "inference": ["Gibbs", "Propagation", "infer"],
         "model": ["Model", "TooManyTopics"],
+        "pipeline": [
+            *["MissingValuesWarning", "TopicPipeline", "UnspacedWarning"],
+            *["fit", "load", "save"],
+        ],
         "settings": ["Settings"],
         "sketching": ["Basis", "Sketch", "sketch"],
         "spectral": ["Solution", "decompose"],
-        "texts": ["MissingValuesWarning", "TopicPipeline", "UnspacedWarning", "fit"],
     }
 
     def __getattr__(name):

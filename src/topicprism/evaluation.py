@@ -18,6 +18,7 @@ from topicprism.backends import keys as kernels
 from topicprism.corpus import Rows, check_counts, cut, document_keys, take_rows
 from topicprism.inference import infer
 from topicprism.model import Model
+from topicprism.moments import Spread
 
 SMOOTHING = 1e-3
 BLOCK = 100_000  # entries whose probabilities are held at once
@@ -35,6 +36,22 @@ class RecoveryErrors:
 def pr2(y: Doc, y_hat: Doc, weights: Doc | None = None) -> float:
     """Predictive R^2: 1 - sum (y - y_hat)^2 / sum (y - mean y)^2, the mean over the same y."""
     return float(r2_score(y, y_hat, sample_weight=weights))
+
+
+class RunningPR2:
+    """``pr2`` of documents that come some at a time; None while their responses do not vary."""
+
+    def __init__(self) -> None:
+        self.n, self._y, self._errors = 0, Spread(0, 0.0, 0.0), 0.0
+
+    def add(self, y: Doc, y_hat: Doc) -> None:
+        self.n += len(y)
+        self._y += Spread.of(y, np.ones(len(y)))
+        self._errors += float(((y - y_hat) ** 2).sum())
+
+    @property
+    def value(self) -> float | None:
+        return 1 - self._errors / self._y.squares if self._y.squares > 0 else None
 
 
 def match(model: Model, truth: Model) -> Ints:

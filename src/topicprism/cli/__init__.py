@@ -2,15 +2,14 @@
 
 ::
 
-    arguments  what can be typed                           values     after an option
+    arguments  what can be typed: options in groups, values after an option
     session    where a command reads and writes, and what it says
     progress   one line on a terminal
-    reading    a table to counts on disk
-    learning   counts to topics, and scores
+    reading    a table as documents to fit
     facts      what there is to tell                       dict
     showing    the same at 80 columns
     fitting    fit          selecting  select       sketches   sketch, merge
-    using      predict, topics, report              demo       demo
+    predicting predict      using      topics, report   demo   demo
     warmup     warmup
 
 Messages go to standard error, results to standard output or to a file.  The exit status is
@@ -40,7 +39,7 @@ if TYPE_CHECKING:
 
 MODULES = {  # what a command needs is imported when it is known which
     "fit": "fitting",
-    "predict": "using",
+    "predict": "predicting",
     "topics": "using",
     "select": "selecting",
     "report": "using",

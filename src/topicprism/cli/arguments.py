@@ -10,8 +10,9 @@ from functools import partial
 from typing import Any, NoReturn
 
 from topicprism import __version__
-from topicprism.cli import values
-from topicprism.tables import FORMATS, OUTPUTS
+from topicprism.cli import options, values
+from topicprism.defaults import FITTING
+from topicprism.tables import OUTPUTS
 
 ORDERS = ("relevance", "probability", "frex")  # those of topicprism.show.words, which takes long
 EXAMPLES = {  # by command; the first of each is shown by topicprism --help
@@ -28,7 +29,7 @@ EXAMPLES = {  # by command; the first of each is shown by topicprism --help
     ],
     "predict": [
         "predict reviews.tprism new.csv -o predictions.csv --std",
-        "predict reviews.tprism new.csv --keep id --to jsonl",
+        "predict reviews.tprism new.csv --keep id --output-format jsonl",
         "predict reviews.tprism 'data/*.csv' --proportions -o topics.parquet",
     ],
     "select": [
@@ -56,6 +57,10 @@ OPTIONS = {  # of each parameter
     "noise_variance": "--noise-variance",
     "n_restarts": "--restarts",
     "n_iterations": "--iterations",
+    "method": "--method",
+    "whitening": "--whitening",
+    "burn_in": "--burn-in",
+    "n_kept": "--kept-sweeps",
     "min_df": "--min-df",
     "max_df": "--max-df",
     "max_features": "--max-words",
@@ -135,7 +140,7 @@ def _shown(examples: Iterable[str]) -> str:
 
 def _fit(sub: Any) -> Parser:
     p: Parser = sub.add_parser("fit", help="learn topics from a table and write a model file")
-    _input(
+    options.input_files(
         p,
         "tables to learn from (CSV, TSV, JSON lines, Parquet, compressed too); a quoted "
         "glob; - for standard input; or one .tpsketch",
@@ -150,28 +155,32 @@ def _fit(sub: Any) -> Parser:
     p.add_argument(
         "--held-out",
         type=values.share,
-        default=0.1,
+        default=FITTING.held_out,
         metavar="SHARE",
-        help="of the documents, kept back to score on (default: 0.1, at most 5,000)",
+        help="of the documents, kept back to score on "
+        f"(default: {FITTING.held_out}, at most {FITTING.max_held_out:,})",
     )
-    _table(p)
-    _counting(p)
-    _learning(p)
-    _json(p)
+    options.table(p)
+    options.counting(p)
+    options.model(p)
+    options.learning(p)
+    options.as_json(p)
     return p
 
 
 def _predict(sub: Any) -> Parser:
     p: Parser = sub.add_parser("predict", help="predict the number for each row of a table")
     p.add_argument("model", metavar="MODEL", help="model file made by fit")
-    _input(p, "tables with the texts")
+    options.input_files(p, "tables with the texts")
     p.add_argument(
         "-o",
         "--output",
         metavar="OUT",
         help="where to (.csv, .tsv, .jsonl, .parquet; default: CSV on standard output)",
     )
-    p.add_argument("--to", choices=OUTPUTS, help="format of the output, whatever its name")
+    p.add_argument(
+        "--output-format", choices=OUTPUTS, help="format of the output, whatever its name"
+    )
     p.add_argument("--std", action="store_true", help="a standard deviation for each prediction")
     p.add_argument("--proportions", action="store_true", help="the topic proportions of each text")
     p.add_argument(
@@ -181,7 +190,13 @@ def _predict(sub: Any) -> Parser:
         metavar="COLUMN",
         help="copy this column of the input too; may be repeated",
     )
-    _table(p, target=False)
+    p.add_argument(
+        "--escape-formulas",
+        action="store_true",
+        help="put ' before cells of CSV that a spreadsheet would take for a formula",
+    )
+    options.jobs(p)
+    options.table(p, target=False)
     return p
 
 
@@ -194,29 +209,30 @@ def _topics(sub: Any) -> Parser:
     p.add_argument(
         "--by", choices=ORDERS, default=ORDERS[0], help=f"which words (default: {ORDERS[0]})"
     )
-    _json(p)
+    options.as_json(p)
     return p
 
 
 def _select(sub: Any) -> Parser:
     p: Parser = sub.add_parser("select", help="show how many topics a table supports, and why")
-    _input(p, "tables, or one .tpsketch")
+    options.input_files(p, "tables, or one .tpsketch")
     p.add_argument("--plot", metavar="PICTURE", help="also draw it (.png, .svg, .pdf)")
-    _table(p)
-    _counting(p)
-    _learning(p)
-    _json(p)
+    options.table(p)
+    options.counting(p)
+    options.learning(p)
+    p.set_defaults(model=next(iter(options.MODELS)), burn_in=None, kept_sweeps=None)
+    options.as_json(p)
     return p
 
 
 def _report(sub: Any) -> Parser:
     p: Parser = sub.add_parser("report", help="write one HTML page about a model")
     p.add_argument("model", metavar="MODEL", help="model file made by fit")
-    _input(p, "tables with documents to show and score (optional)", nargs="*")
+    options.input_files(p, "tables with documents to show and score (optional)", nargs="*")
     p.add_argument("-o", "--output", required=True, metavar="PAGE", help="the page to write")
     p.add_argument("--title", help="heading of the page")
-    _table(p)
-    _json(p)
+    options.table(p)
+    options.as_json(p)
     return p
 
 
@@ -224,7 +240,7 @@ def _sketch(sub: Any) -> Parser:
     p: Parser = sub.add_parser(
         "sketch", help="write the moments of a table: sums only, no document"
     )
-    _input(p, "tables to take moments of")
+    options.input_files(p, "tables to take moments of")
     p.add_argument("-o", "--output", required=True, metavar="SKETCH", help="a .tpsketch file")
     p.add_argument(
         "--basis",
@@ -239,13 +255,11 @@ def _sketch(sub: Any) -> Parser:
         metavar="N",
         help="of the sketch: room for so many topics at most (default: 48)",
     )
-    p.add_argument(
-        "--jobs", type=values.jobs, default=-1, metavar="N", help="threads (default: all cores)"
-    )
-    p.add_argument("--seed", type=values.seed, default=0, help="of everything random (default: 0)")
-    _table(p)
-    _counting(p)
-    _json(p)
+    options.jobs(p)
+    options.seed(p)
+    options.table(p)
+    options.counting(p)
+    options.as_json(p)
     return p
 
 
@@ -253,7 +267,7 @@ def _merge(sub: Any) -> Parser:
     p: Parser = sub.add_parser("merge", help="add up sketches made over one basis")
     p.add_argument("sketches", nargs="+", metavar="SKETCH", help="two or more .tpsketch files")
     p.add_argument("-o", "--output", required=True, metavar="SKETCH", help="a .tpsketch file")
-    _json(p)
+    options.as_json(p)
     return p
 
 
@@ -271,7 +285,7 @@ def _demo(sub: Any) -> Parser:
         metavar="N",
         help="reviews to draw (default: 5000)",
     )
-    p.add_argument("--seed", type=values.seed, default=0, help="of everything random (default: 0)")
+    options.seed(p)
     return p
 
 
@@ -279,108 +293,5 @@ def _warmup(sub: Any) -> Parser:
     p: Parser = sub.add_parser(
         "warmup", help="compile everything beforehand, into NUMBA_CACHE_DIR if that is set"
     )
-    _json(p)
+    options.as_json(p)
     return p
-
-
-# --- groups of options ------------------------------------------------------------------
-
-
-def _input(p: Parser, about: str, nargs: str = "+") -> None:
-    p.add_argument("files", nargs=nargs, metavar="FILE", help=about)
-
-
-def _table(p: Parser, target: bool = True) -> None:
-    g = p.add_argument_group("the table")
-    g.add_argument("--text", metavar="COLUMN", help="the texts (default: the one text-like column)")
-    if target:
-        g.add_argument(
-            "--target", metavar="COLUMN", help="the numbers (default: the one number-like column)"
-        )
-    g.add_argument("--format", choices=FORMATS, help="whatever the name says")
-    g.add_argument(
-        "--delimiter", type=values.character, metavar="C", help="of CSV (default: found out)"
-    )
-    g.add_argument("--encoding", help="of the text (default: UTF-8, or as its mark says)")
-    g.add_argument("--no-quotes", action="store_true", help="quotes in CSV are like any character")
-    g.add_argument("--skip-damaged", action="store_true", help="leave out rows that cannot be read")
-
-
-def _counting(p: Parser) -> None:
-    g = p.add_argument_group("words")
-    g.add_argument(
-        "--max-words",
-        type=values.count,
-        default=10_000,
-        metavar="N",
-        help="the vocabulary, at most (default: 10000)",
-    )
-    g.add_argument(
-        "--min-df",
-        type=values.df,
-        default=5,
-        metavar="N",
-        help="documents a word must be in, or their share (default: 5)",
-    )
-    g.add_argument(
-        "--max-df",
-        type=values.df,
-        default=0.5,
-        metavar="N",
-        help="documents a word may be in, or their share (default: 0.5)",
-    )
-    g.add_argument(
-        "--stop-words",
-        default="english",
-        metavar="WHICH",
-        help="english, none, or a file of one word a line (default: english)",
-    )
-    g.add_argument(
-        "--ngrams",
-        type=values.count,
-        default=1,
-        metavar="N",
-        help="count also runs of up to N words (default: 1)",
-    )
-    g.add_argument("--keep-case", action="store_true", help="do not lower-case")
-
-
-def _learning(p: Parser) -> None:
-    g = p.add_argument_group("learning; what is auto, the default, is chosen from the data")
-    g.add_argument(
-        "--n-topics", type=values.auto_or(values.count), metavar="K", help="number, or auto"
-    )
-    g.add_argument(
-        "--alpha0",
-        type=values.auto_or(values.number),
-        metavar="A",
-        help="small for texts of one topic each, large for mixtures, or auto",
-    )
-    g.add_argument(
-        "--noise-variance",
-        type=values.auto_or(values.number),
-        metavar="V",
-        help="of the response, or auto",
-    )
-    g.add_argument(
-        "--method",
-        choices=("joint", "two-stage"),
-        help="whether the numbers help to find the topics (default: joint)",
-    )
-    g.add_argument(
-        "--whitening",
-        choices=("auto", "exact", "matrix-free", "nystrom"),
-        help="how the second moment is factored",
-    )
-    g.add_argument("--restarts", type=values.count, metavar="N", help="of the power method")
-    g.add_argument(
-        "--iterations", type=values.count, metavar="N", help="of the power method, at most"
-    )
-    g.add_argument(
-        "--jobs", type=values.jobs, default=-1, metavar="N", help="threads (default: all cores)"
-    )
-    g.add_argument("--seed", type=values.seed, default=0, help="of everything random (default: 0)")
-
-
-def _json(p: Parser) -> None:
-    p.add_argument("--json", action="store_true", help="print one JSON object instead of text")

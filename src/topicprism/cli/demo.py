@@ -18,8 +18,8 @@ from topicprism.cli.session import Session, load_model
 from topicprism.datasets import ASPECTS, REVIEW_WORDS, make_reviews
 from topicprism.io.atomic import check_target, write_bytes
 from topicprism.model import Model
+from topicprism.pipeline import TopicPipeline
 from topicprism.tables import TableError
-from topicprism.texts import TopicPipeline
 
 NEW = 5  # reviews to predict
 

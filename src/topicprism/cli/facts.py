@@ -5,8 +5,8 @@ from __future__ import annotations
 from numbers import Real
 from typing import Any
 
+from topicprism.pipeline import TopicPipeline
 from topicprism.show.effects import effects
-from topicprism.texts import TopicPipeline
 
 Choices = dict[str, dict[str, Any]]
 
@@ -34,6 +34,11 @@ def topics_of(pipeline: TopicPipeline, n_words: int, by: str = "relevance") -> l
     ]
 
 
+def has_response(pipeline: TopicPipeline) -> bool:
+    """Whether topics were learnt with a response: without one, eta and sigma are zeros."""
+    return hasattr(pipeline.topics, "predict")
+
+
 def choices_of(pipeline: TopicPipeline) -> Choices:
     """Number of topics, alpha0 and noise variance, and why they are what they are."""
     model, topics = pipeline.model, pipeline.topics
@@ -58,7 +63,16 @@ def choices_of(pipeline: TopicPipeline) -> Choices:
 def fit_facts(pipeline: TopicPipeline) -> dict[str, Any]:
     """A fitted pipeline, its choices and topics; ``info`` has the rest."""
     info = pipeline.info
-    known = ("files", "text", "target", "n_rows", "n_documents", "n_held_out", "n_left_out")
+    known = (
+        "estimator",
+        "files",
+        "text",
+        "target",
+        "n_rows",
+        "n_documents",
+        "n_held_out",
+        "n_left_out",
+    )
     also = ("n_words", "too_common", "response", "scores", "n_baseline", "seconds")
     whence = ("created", "version", "fingerprint")
     return (

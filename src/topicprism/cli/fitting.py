@@ -8,26 +8,25 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-from joblib import effective_n_jobs
-
-from topicprism.cli.facts import fit_facts
-from topicprism.cli.learning import learn, score, shares
-from topicprism.cli.reading import Counted, Reading, Seen, draw
+from topicprism import estimators
+from topicprism.cli.arguments import OPTIONS
+from topicprism.cli.facts import fit_facts, has_response
+from topicprism.cli.options import MODELS
+from topicprism.cli.reading import TableSource
 from topicprism.cli.session import MODEL, SKETCH, Session, load_sketch
 from topicprism.cli.showing import fit_lines
-from topicprism.corpus import MIN_WORDS
-from topicprism.estimators import SpectralSLDA
 from topicprism.files import TextSketch, save
 from topicprism.io.atomic import is_special
-from topicprism.provenance import facts_about
+from topicprism.pipeline import TopicPipeline, assemble
+from topicprism.pipeline.provenance import TOO_SHORT, facts_about
+from topicprism.pipeline.scoring import score, shares
+from topicprism.pipeline.steps import counts_step, topics_step
+from topicprism.pipeline.streaming import Counted, fit_chunks
 from topicprism.show.report import summarise, write_page
 from topicprism.tables import TableError
 from topicprism.text import FastCountVectorizer
-from topicprism.texts import TopicPipeline, assemble
 
 MOST_STOP_WORDS = 1 << 24  # characters
-TOO_SHORT = f"with fewer than {MIN_WORDS} known words"
 
 
 def fit(session: Session) -> None:
@@ -40,7 +39,8 @@ def fit(session: Session) -> None:
         save(pipeline, model)
         session.kept.append(f"{model} holds the model")
     if counted is not None and len(counted.held_out):
-        pipeline.info["scores"] = score(pipeline.topics, counted, session.progress)
+        session.progress.stage("scoring")
+        pipeline.info["scores"] = score(pipeline.topics, counted.held_out, counted.baseline)
         pipeline.info["shares"] = shares(pipeline.topics, counted.held_out)
     pipeline.info["seconds"] = round(time.perf_counter() - start, 2)
     save(pipeline, model)
@@ -48,7 +48,8 @@ def fit(session: Session) -> None:
         session.progress.stage("writing the page")
         _write_page(pipeline, counted, page)
     facts = fit_facts(pipeline) | {"model": str(model), "report": args.report}
-    session.show(facts, [*fit_lines(facts), "", *_next_steps(session, model)])
+    following = _next_steps(session, model, supervised=has_response(pipeline))
+    session.show(facts, [*fit_lines(facts), "", *following])
 
 
 def _refuse_models(files: list[str]) -> None:
@@ -65,35 +66,33 @@ def learnt(session: Session) -> tuple[TopicPipeline, Counted | None]:
     args = session.args
     if any(Path(name).suffix == SKETCH for name in args.files):
         return _from_sketch(session), None
-    table = session.table()
-    text, target = table.choose(args.text, args.target)
-    reading = Reading(table, (text, target), vectorizer(args), session.progress)
-    seen = reading.learn_words()
-    drawn = draw(seen.n_documents, getattr(args, "held_out", 0.0), args.seed)
-    threads = effective_n_jobs(args.jobs)
-    counted = reading.count(seen, drawn, session.folder / "shards", threads)
-    topics = learn(estimator(args), counted, session.progress)
-    info = _info(topics, seen, counted) | {
-        "files": [Path(reader.source.name).name for reader in table.readers],
-        "text": text,
-        "target": target,
-        "too_common": reading.vectorizer.too_common(),
-    }
-    return assemble(reading.vectorizer, topics, info), counted
+    topics = estimator(args)
+    source = table_source(session, supervised=hasattr(topics, "predict"))
+    pipeline, counted = fit_chunks(
+        source,
+        vectorizer(args),
+        topics,
+        held_out=getattr(args, "held_out", 0.0) if source.target else 0.0,
+        seed=args.seed,
+        folder=session.folder / "shards",
+        progress=session.progress,
+    )
+    pipeline.info["files"] = [Path(reader.source.name).name for reader in source.table.readers]
+    pipeline.info.update(text=source.text, target=source.target)
+    return pipeline, counted
 
 
-def _info(topics: SpectralSLDA, seen: Seen, counted: Counted) -> dict[str, Any]:
-    short = int(topics.n_short_)
-    left_out = dict(seen.left_out) | ({TOO_SHORT: short} if short else {})
-    return facts_about(topics, counted.n_documents - short) | {
-        "n_rows": seen.n_rows,
-        "n_held_out": len(counted.held_out),
-        "n_baseline": len(counted.baseline),
-        "n_left_out": left_out,
-        "response": seen.response,
-        "fingerprint": seen.fingerprint.hexdigest(),
-        "scores": {},
-    }
+def table_source(session: Session, supervised: bool = True) -> TableSource:
+    """The table of a command, with its columns as named or guessed."""
+    args, table = session.args, session.table()
+    if supervised:
+        return TableSource(table, *table.choose(args.text, args.target))
+    if args.target is not None:
+        raise TableError(
+            f"--target {args.target!r} has no use with --model {args.model}, which learns from "
+            "texts alone; drop it, or choose another model"
+        )
+    return TableSource(table, table.choose_text(args.text), None)
 
 
 def _from_sketch(session: Session) -> TopicPipeline:
@@ -105,9 +104,15 @@ def _from_sketch(session: Session) -> TopicPipeline:
         )
     sketch = load_sketch(args.files[0])
     session.progress.stage("learning")
-    topics = estimator(args).fit_sketch(sketch)
+    topics = estimator(args)
+    if not hasattr(topics, "fit_sketch"):
+        raise TableError(
+            f"--model {args.model} learns from documents, but {args.files[0]} is a sketch, which "
+            "has none; give tables, or use --model spectral"
+        )
+    topics.fit_sketch(sketch)
     assert sketch.counts is not None  # load_sketch has looked
-    return assemble(sketch.counts, topics, facts_about(topics, sketch.n) | _about_sketch(sketch))
+    return assemble(sketch.counts, topics, facts_about(topics) | _about_sketch(sketch))
 
 
 def _about_sketch(sketch: TextSketch) -> dict[str, Any]:
@@ -117,22 +122,24 @@ def _about_sketch(sketch: TextSketch) -> dict[str, Any]:
     left_out[TOO_SHORT] = sum(part.get("n_documents", 0) for part in parts) - sketch.n
     return {name: parts[0].get(name) for name in ("text", "target")} | {
         "n_rows": sum(part.get("n_rows", 0) for part in parts),
+        "n_documents": sketch.n,
         "n_left_out": {why: n for why, n in left_out.items() if n > 0},
         "scores": {},
     }
 
 
 def vectorizer(args: argparse.Namespace) -> FastCountVectorizer:
-    return FastCountVectorizer(
-        lowercase=not args.keep_case,
-        stop_words=_stop_words(args.stop_words),
-        ngram_range=(1, args.ngrams),
-        max_df=args.max_df,
-        min_df=args.min_df,
-        max_features=args.max_words,
-        dtype=np.int32,
-        n_jobs=args.jobs,
-    )
+    counting = {
+        "lowercase": not args.keep_case,
+        "stop_words": _stop_words(args.stop_words),
+        "ngram_range": (1, args.ngrams),
+        "max_df": args.max_df,
+        "min_df": args.min_df,
+        "max_features": args.max_words,
+    }
+    made = counts_step(counting, n_jobs=args.jobs)
+    assert isinstance(made, FastCountVectorizer)  # a table has no counts
+    return made
 
 
 def _stop_words(which: str) -> str | list[str] | None:
@@ -151,7 +158,7 @@ def _stop_words(which: str) -> str | list[str] | None:
         ) from None
 
 
-def estimator(args: argparse.Namespace) -> SpectralSLDA:
+def estimator(args: argparse.Namespace) -> Any:
     """With what was asked for; the estimator's own defaults for the rest."""
     asked = {
         "n_topics": args.n_topics,
@@ -161,9 +168,25 @@ def estimator(args: argparse.Namespace) -> SpectralSLDA:
         "whitening": args.whitening,
         "n_restarts": args.restarts,
         "n_iterations": args.iterations,
+        "burn_in": args.burn_in,
+        "n_kept": args.kept_sweeps,
     }
     given = {name: value for name, value in asked.items() if value is not None}
-    return SpectralSLDA(**given, n_jobs=args.jobs, random_state=args.seed)
+    kind = getattr(estimators, MODELS[args.model])
+    known = kind().get_params(deep=False)
+    for name, value in given.items():
+        if name not in known:
+            theirs = ", ".join(OPTIONS[other] for other in asked if other in known)
+            raise TableError(
+                f"{OPTIONS[name]} {value} has no use with --model {args.model}, which takes "
+                f"{theirs}; drop it, or choose another model"
+            )
+        if value == "auto" and known[name] != "auto":
+            raise TableError(
+                f"{OPTIONS[name]} auto has no use with --model {args.model}, which does not choose "
+                f"it from the data; give a number (default: {known[name]:g})"
+            )
+    return topics_step(kind, args.jobs, args.seed, given)
 
 
 def _write_page(pipeline: TopicPipeline, counted: Counted | None, page: Path) -> None:
@@ -182,11 +205,14 @@ def _model_name(first: str) -> str:
     return f"{stem if stem.strip('-*?[]') else 'model'}{MODEL}"
 
 
-def _next_steps(session: Session, model: Path) -> list[str]:
+def _next_steps(session: Session, model: Path, supervised: bool) -> list[str]:
     args = session.args
+    predict = f"topicprism predict {model} NEW.csv"
     steps = [
         (f"topicprism topics {model}", "more words of each topic"),
-        (f"topicprism predict {model} NEW.csv", "numbers for new texts"),
+        (predict, "numbers for new texts")
+        if supervised
+        else (f"{predict} --proportions", "topics of new texts"),
     ]
     if args.report:
         steps.append((f"open {args.report}", "the page about it"))

@@ -13,8 +13,8 @@ from topicprism.cli.fitting import learnt
 from topicprism.cli.session import Session
 from topicprism.cli.showing import bars, chosen
 from topicprism.io.atomic import replacing
+from topicprism.pipeline import TopicPipeline
 from topicprism.tables import TableError
-from topicprism.texts import TopicPipeline
 
 SHOWN = 20  # eigenvalues
 PICTURES = (".png", ".svg", ".pdf")

@@ -17,11 +17,12 @@ from typing import Any, TextIO
 from topicprism.cli.progress import Progress
 from topicprism.files import FileError, TextSketch, load, plain
 from topicprism.io.atomic import check_target, followed, part_of
+from topicprism.pipeline import TopicPipeline
 from topicprism.tables import STDIN, Options, Table, TableError, matching, open_table
-from topicprism.texts import TopicPipeline
 
 MODEL, SKETCH = ".tprism", ".tpsketch"
 NO_FILE = ("english", "none")  # stop words that are not in one
+CHOOSES_MODEL = ("fit", "select")  # whose --model is a kind, not a file
 
 
 @dataclass
@@ -84,7 +85,8 @@ def files_read(args: argparse.Namespace) -> list[Path | int]:
     found += [path for name in tables if name != STDIN for path in matching(name)]
     if given.get("stop_words") not in (None, *NO_FILE):
         found.append(Path(args.stop_words))
-    return found + [Path(given[role]) for role in ("model", "basis") if given.get(role)]
+    roles = ("basis",) if given.get("command") in CHOOSES_MODEL else ("model", "basis")
+    return found + [Path(given[role]) for role in roles if given.get(role)]
 
 
 def output_path(name: str, inputs: Iterable[str | Path | int], suffix: str | None = None) -> Path:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from textwrap import wrap
 from typing import Any
 
-from topicprism.cli.learning import BASELINE, OURS
+from topicprism.pipeline.scoring import BASELINE, OURS
 from topicprism.show.effects import CLASS, PRIOR, RESPONSE, WORDS, between, fixed, percent
 
 WIDTH, NAMES = 80, 14  # columns of a line, and of the names at its beginning
@@ -95,13 +95,8 @@ def beyond(left: tuple[float, float] | None) -> Iterator[str]:
 
 
 def scores(facts: dict[str, Any]) -> Iterator[str]:
-    if not facts["scores"]:
-        sketch = facts["n_held_out"] is None
-        yield (
-            "no score: a sketch has no documents to hold out"
-            if sketch
-            else "no score: too few documents, or --held-out 0"
-        )
+    if OURS not in facts["scores"]:
+        yield _no_score(facts)
         return
     yield f"predictive R2 on the {facts['n_held_out']:,} documents held out (1 is perfect)"
     for name, value in facts["scores"].items():
@@ -130,6 +125,20 @@ def _warning(found: dict[str, float], n_topics: int) -> Iterator[str]:
             "number: do not trust the effects, and try another --n-topics"
         )
     yield from wrap(said, WIDTH, initial_indent="  ", subsequent_indent="  ")
+
+
+def _no_score(facts: dict[str, Any]) -> str:
+    chosen = facts["scores"].get("held_out_pr2")
+    if chosen is not None:
+        return (
+            f"predictive R2 is {chosen:z.3f} on documents held out while the number of topics was "
+            "chosen"
+        )
+    if facts["n_held_out"] is None:
+        return "no score: a sketch has no documents to hold out"
+    if facts["target"] is None:
+        return "no score: these topics were learnt from texts alone"
+    return "no score: too few documents, or --held-out 0"
 
 
 def bars(values: list[float], labels: list[str], marks: list[bool] | None = None) -> Iterator[str]:

@@ -10,13 +10,12 @@ from operator import add
 from typing import Any
 
 import numpy as np
-from joblib import effective_n_jobs
 
-from topicprism.cli.fitting import vectorizer
-from topicprism.cli.learning import Watched
-from topicprism.cli.reading import Reading, Seen
+from topicprism.cli.fitting import table_source, vectorizer
 from topicprism.cli.session import SKETCH, Session, load_sketch
 from topicprism.files import TextSketch, save
+from topicprism.pipeline.streaming import NOBODY, Stream
+from topicprism.pipeline.watching import Watched
 from topicprism.sketching import Sketch, sketch_over  # fmt: skip
 from topicprism.sketching import sketch as sketched
 from topicprism.tables import TableError
@@ -26,40 +25,25 @@ def sketch(session: Session) -> None:
     args = session.args
     path = session.output(args.output, SKETCH)
     basis = load_sketch(args.basis) if args.basis else None
-    table = session.table()
-    columns = table.choose(args.text, args.target)
+    source = table_source(session)
     counts = vectorizer(args) if basis is None else basis.counts
     assert counts is not None  # load_sketch has looked
-    reading = Reading(table, columns, counts, session.progress, known=basis is not None)
-    seen = reading.learn_words()
-    nobody = np.empty(0, int), np.empty(0, int)
-    threads = effective_n_jobs(args.jobs)
-    counted = reading.count(seen, nobody, session.folder / "shards", threads)
-    session.progress.stage("taking moments")
+    stream = Stream(source, counts, session.progress, known=basis is not None)
+    ledger = stream.learn_words()
+    counted = stream.count(ledger, (NOBODY, NOBODY), session.folder / "shards", args.jobs)
+    session.progress.stage("computing moments")
     docs = Watched(counted.docs, session.progress)
     if basis is None:
         rank = min(args.coordinates, docs.n_words)
         found = sketched(docs, rank, np.random.default_rng(args.seed))
     else:
         found = sketch_over(docs, basis.basis)
-    info = _info(seen, columns)
+    info = {"text": source.text, "target": source.target} | ledger.facts()
     whole = TextSketch(**{f.name: getattr(found, f.name) for f in fields(Sketch)}, counts=counts,
                        info=info)  # fmt: skip
     save(whole, path)
     facts = {"sketch": str(path), **_size(whole), **info}
-    session.show(facts, _lines(facts, seen.left_out))
-
-
-def _info(seen: Seen, columns: tuple[str, str]) -> dict[str, Any]:
-    return {
-        "text": columns[0],
-        "target": columns[1],
-        "n_rows": seen.n_rows,
-        "n_documents": seen.n_documents,
-        "n_left_out": dict(seen.left_out),
-        "response": seen.response,
-        "fingerprint": seen.fingerprint.hexdigest(),
-    }
+    session.show(facts, _lines(facts, ledger.left_out))
 
 
 def _size(s: TextSketch) -> dict[str, Any]:

@@ -35,8 +35,8 @@ from topicprism.estimators import (
 from topicprism.files import FileError
 from topicprism.inference import Gibbs, infer
 from topicprism.learn.steering import prior_shift
+from topicprism.pipeline import fit
 from topicprism.text import FastCountVectorizer
-from topicprism.texts import fit
 
 DOCUMENTS = 400
 CHAIN: dict[str, Any] = {"burn_in": 1, "n_kept": 1, "random_state": 0}

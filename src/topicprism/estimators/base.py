@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable
+from functools import wraps
 from typing import Any, Literal, cast, overload
 
 import numpy as np
@@ -23,10 +25,23 @@ from topicprism.inference import infer, posterior, predict
 from topicprism.limits import SMALLEST
 from topicprism.model import Model
 from topicprism.show.notebook import topics_html
+from topicprism.text.columns import indexed_like
+
+ENTRIES = 2_000  # of a matrix: inferring topics from fewer takes less time than to start a thread
 
 
 class FewerTopicsWarning(UserWarning):
     """The data carry fewer topics than were asked for."""
+
+
+def _keeps_index(transform: Callable[..., Any]) -> Callable[..., Any]:
+    """scikit-learn's frame with the index of the texts, which counts of them remember."""
+
+    @wraps(transform)
+    def transformed(self: Any, X: Any) -> Any:
+        return indexed_like(X, transform(self, X))
+
+    return transformed
 
 
 class Topics(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
@@ -52,7 +67,8 @@ class Topics(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
             The posterior mean of each document's proportions.
         """
         check_is_fitted(self)
-        return infer(self.model_, self._counts(X), n_threads=effective_n_jobs(self.n_jobs))
+        counts = self._counts(X)
+        return infer(self.model_, counts, n_threads=threads_for(counts, self.n_jobs))
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
@@ -96,6 +112,9 @@ class Topics(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         return check_counts(checked)
 
 
+Topics.transform = _keeps_index(Topics.transform)  # type: ignore[method-assign]
+
+
 class Regression(RegressorMixin):
     """What topic models with a number as response do alike."""
 
@@ -132,12 +151,14 @@ class Regression(RegressorMixin):
 
     def _expected(self, X: Any) -> Doc:
         """An array, whatever ``transform`` was asked to give."""
-        h = infer(self.model_, self._counts(X), n_threads=effective_n_jobs(self.n_jobs))
+        counts = self._counts(X)
+        h = infer(self.model_, counts, n_threads=threads_for(counts, self.n_jobs))
         return predict(self.model_, h)
 
     def _known(self, X: Any) -> tuple[Doc, Doc]:
         """E[y | words] and Var[eta . h | words]."""
-        known = posterior(self.model_, self._counts(X), n_threads=effective_n_jobs(self.n_jobs))
+        counts = self._counts(X)
+        known = posterior(self.model_, counts, n_threads=threads_for(counts, self.n_jobs))
         return predict(self.model_, known.h), known.variance(self.model_.eta)
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
@@ -150,6 +171,11 @@ class Regression(RegressorMixin):
         tags = super().__sklearn_tags__()
         tags.regressor_tags.poor_score = True  # on the checks' data, which are not documents
         return tags
+
+
+def threads_for(counts: Counts, n_jobs: int | None) -> int:
+    """Those asked for, but no more than have something to do."""
+    return int(min(effective_n_jobs(n_jobs), 1 + counts.nnz // ENTRIES))
 
 
 def generator(random_state: Any) -> np.random.Generator:

@@ -11,6 +11,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from os import PathLike, fspath
 from pathlib import Path
 from typing import Any, TypeVar, overload
@@ -31,13 +32,21 @@ from topicprism.files.fitted import (
 from topicprism.files.sketches import TextSketch, describe_sketch, restore_sketch
 from topicprism.files.values import Reader, Writer
 from topicprism.sketching import Sketch
-from topicprism.text import FastCountVectorizer, GivenCounts
-from topicprism.texts import assemble
+from topicprism.text import FastCountVectorizer, PrecomputedCounts
 
 __all__ = ["FileError", "TextSketch", "load", "save"]
 
 MODEL, SKETCH = ".tprism", ".tpsketch"
 T = TypeVar("T")
+F = TypeVar("F", bound=Callable[..., Any])
+Assemble = Callable[[Any, Any, dict[str, Any]], Any]  # of counts, topics and info, a pipeline
+_assemble: list[Assemble] = []
+
+
+def assembles(function: F) -> F:
+    """A decorator: how a pipeline is made of its parts.  Pipelines know files, not vice versa."""
+    _assemble[:] = [function]
+    return function
 
 
 def save(thing: Any, path: str | PathLike[str]) -> None:
@@ -57,16 +66,19 @@ def save(thing: Any, path: str | PathLike[str]) -> None:
 
 
 @overload
-def load(path: str | PathLike[str]) -> Any: ...
+def load(path: str | PathLike[str], *, n_jobs: int | None = None) -> Any: ...
 @overload
-def load(path: str | PathLike[str], kind: type[T]) -> T: ...
+def load(path: str | PathLike[str], kind: type[T], *, n_jobs: int | None = None) -> T: ...
 
 
-def load(path: str | PathLike[str], kind: type[Any] = object) -> Any:
+def load(path: str | PathLike[str], kind: type[Any] = object, *, n_jobs: int | None = None) -> Any:
     """What ``save`` wrote: a TopicPipeline, an estimator or a TextSketch, which is a Sketch.
 
     Anything else gets a :class:`FileError`, and nothing in the file is run.  With ``kind``,
     such as ``TopicPipeline``, so does all that is not one, and type checkers know what comes.
+
+    ``n_jobs`` are the threads to predict with: None is one, -1 all cores.  Those of the fit are
+    not kept: where many requests are answered at once, each does best with a thread of its own.
     """
     file = Path(fspath(path))
     try:
@@ -83,6 +95,15 @@ def load(path: str | PathLike[str], kind: type[Any] = object) -> Any:
             f"{file} holds a {type(thing).__name__}, but a {kind.__name__} was expected; load it "
             "without a kind, or give another file"
         )
+    return with_threads(thing, n_jobs)
+
+
+def with_threads(thing: T, n_jobs: int | None) -> T:
+    """The same pipeline, estimator or sketch, which from now on uses so many threads."""
+    steps: list[Any] = [step for _, step in thing.steps] if isinstance(thing, Pipeline) else [thing]
+    for step in (*steps, getattr(thing, "counts", None)):  # the latter of a sketch
+        if hasattr(step, "n_jobs"):
+            step.set_params(n_jobs=n_jobs)
     return thing
 
 
@@ -97,7 +118,7 @@ def to_bytes(thing: Any) -> bytes:
         counts, topics = _steps(thing)
         described = (
             describe_given(counts, writer)
-            if isinstance(counts, GivenCounts)
+            if isinstance(counts, PrecomputedCounts)
             else describe_counts(counts, writer)
         )
         body = {"kind": "pipeline", "counts": described, "topics": describe(topics, writer)}
@@ -134,18 +155,19 @@ def plain(facts: Any) -> Any:
     )
 
 
-def _steps(pipeline: Pipeline) -> tuple[FastCountVectorizer | GivenCounts, Any]:
+def _steps(pipeline: Pipeline) -> tuple[FastCountVectorizer | PrecomputedCounts, Any]:
     steps = [step for _, step in pipeline.steps]
-    if len(steps) != 2 or type(steps[0]) not in (FastCountVectorizer, GivenCounts):
+    if len(steps) != 2 or type(steps[0]) not in (FastCountVectorizer, PrecomputedCounts):
         listed = ", ".join(type(step).__name__ for step in steps)
         raise FileError(
-            f"got a pipeline of {listed}, but a file holds a FastCountVectorizer or GivenCounts "
-            "and one estimator of topicprism; save the estimator alone, or use joblib"
+            f"got a pipeline of {listed}, but a file holds a FastCountVectorizer or "
+            "PrecomputedCounts and one estimator of topicprism; save the estimator alone, or use "
+            "joblib"
         )
     return steps[0], steps[1]
 
 
-def _counts(plain: Any, n_words: int) -> FastCountVectorizer | GivenCounts:
+def _counts(plain: Any, n_words: int) -> FastCountVectorizer | PrecomputedCounts:
     match plain:
         case {"given": words, **rest} if not rest:
             return restore_given(words, n_words)
@@ -166,7 +188,8 @@ def _build(contents: Contents) -> Any:
             return restore_sketch(rest, info)
         case "estimator", {"topics": topics} if len(rest) == 1 and not info:
             return restore(topics)
-        case "pipeline", {"counts": counts, "topics": topics} if len(rest) == 2:
+        case "pipeline", {"counts": counts, "topics": topics} if len(rest) == 2 and _assemble:
             estimator = restore(topics)
+            (assemble,) = _assemble
             return assemble(_counts(counts, estimator.model_.n_words), estimator, info)
     raise wrong("it holds neither a pipeline nor an estimator nor a sketch")

@@ -27,7 +27,7 @@ from topicprism.files.values import Writer
 from topicprism.learn import Selection, Trial
 from topicprism.model import Model
 from topicprism.samplers.state import RESPONSES
-from topicprism.text import FastCountVectorizer, GivenCounts
+from topicprism.text import FastCountVectorizer, PrecomputedCounts, stop_words
 
 CLASSES: dict[str, Any] = {
     kind.__name__: kind
@@ -165,7 +165,8 @@ def describe(estimator: Any, writer: Writer) -> dict[str, Any]:
     return {
         "class": name,
         "params": {
-            p: writer.encode(_parameter(v), p) for p, v in estimator.get_params(deep=False).items()
+            p: writer.encode(None if p == "n_jobs" else _parameter(v), p)
+            for p, v in estimator.get_params(deep=False).items()
         },
         "model": writer.encode(estimator.model_, "model_"),
         "fitted": {a: writer.encode(value, a) for a, value in fitted.items()},
@@ -244,10 +245,11 @@ def _parameters(kind: Any, given: dict[str, Any]) -> dict[str, Any]:
         if name not in known or not plain:
             raise wrong(f"its {kind.__name__} has a parameter {name!r:.40} = {value!r:.40}")
     _check_threads(given.get("n_jobs"))
-    return given
+    return given | {"n_jobs": None}
 
 
 def _check_threads(n_jobs: Any) -> None:
+    """Earlier files have those of the fit, which say nothing of this machine."""
     if n_jobs is not None and not (type(n_jobs) is int and 0 < abs(n_jobs) <= MOST_THREADS):
         raise wrong(f"it asks for n_jobs={n_jobs!r:.40}")
 
@@ -258,31 +260,31 @@ def _check_threads(n_jobs: Any) -> None:
 def describe_counts(counts: FastCountVectorizer, writer: Writer) -> dict[str, Any]:
     """Vocabulary and settings of a fitted vectoriser as plain values."""
     settings = counts.get_params(deep=False)
-    stop = settings["stop_words"]
+    stop = settings["stop_words"]  # the words themselves: another scikit-learn has others
     return {
         "words": writer.strings(counts.get_feature_names_out(), "O"),
         "lowercase": bool(settings["lowercase"]),
-        "stop_words": stop if stop is None or isinstance(stop, str) else sorted(stop),
+        "stop_words": None if stop is None else sorted(stop_words(stop)),
         "ngram_range": [int(n) for n in settings["ngram_range"]],
         "max_df": _parameter(settings["max_df"]),
         "min_df": _parameter(settings["min_df"]),
         "max_features": _parameter(settings["max_features"]),
         "vocabulary": settings["vocabulary"] is not None,
         "dtype": np.dtype(settings["dtype"]).name,
-        "n_jobs": _parameter(settings["n_jobs"]),
+        "n_jobs": None,
     }
 
 
-def describe_given(counts: GivenCounts, writer: Writer) -> dict[str, Any]:
+def describe_given(counts: PrecomputedCounts, writer: Writer) -> dict[str, Any]:
     """Counts that came as counts: the words of their columns, if these have any."""
     named = counts.vocabulary is not None
     return {"given": writer.strings(counts.get_feature_names_out(), "O") if named else None}
 
 
-def restore_given(words: Any, n_words: int) -> GivenCounts:
+def restore_given(words: Any, n_words: int) -> PrecomputedCounts:
     if words is not None and (not names(words, {"V": n_words}) or len(set(words)) < n_words):
         raise wrong(f"its vocabulary is not of {n_words} words")
-    counts = GivenCounts(vocabulary=None if words is None else list(words))
+    counts = PrecomputedCounts(vocabulary=None if words is None else list(words))
     counts.n_features_in_ = n_words
     return counts
 
@@ -296,11 +298,12 @@ def restore_counts(plain: Any, n_words: int) -> FastCountVectorizer:
     if not names(words, {"V": n_words}) or len(set(words)) < n_words:
         raise wrong(f"its vocabulary is not of {n_words} words")
     _check_threads(params["n_jobs"])
+    params["n_jobs"] = None
     params["vocabulary"] = list(words) if params["vocabulary"] else None
     params["dtype"] = DTYPES[params["dtype"]]
     params["ngram_range"] = tuple(params["ngram_range"])
     try:
-        return FastCountVectorizer(**params).restored(list(words))
+        return FastCountVectorizer.from_vocabulary(list(words), **params)
     except ValueError as error:
         raise wrong(f"its text settings cannot be ({error!s:.60})") from None
 

@@ -27,7 +27,7 @@ def learn(docs: Documents, request: FitRequest, rng: np.random.Generator) -> Fit
     """The best model of documents, wherever they are kept."""
     request.check(docs.n_words)
     with one_blas_thread:  # what is not in the passes is small
-        first = docs.total(FirstPass.of)
+        first = docs.total(first_pass)
         width = width_for(request.n_topics or MODEL.max_topics)
         sketch = sketch_over(docs, find_basis(docs, first.words, width, rng))
         spectrum = read_spectrum(sketch, request, trace_of_A(first.words))
@@ -58,9 +58,9 @@ class FirstPass(Additive):
     words: WordSums
     keys: KeyCounts
 
-    @classmethod
-    def of(cls, c: Corpus) -> FirstPass:
-        return cls(word_sums(c), KeyCounts.of(c))
+
+def first_pass(c: Corpus) -> FirstPass:
+    return FirstPass(word_sums(c), KeyCounts.of(c))
 
 
 def _in_key_order(context: FitContext) -> FitContext:

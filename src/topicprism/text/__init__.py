@@ -8,6 +8,7 @@ the work is done in ``text.counting``.
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
+from functools import lru_cache
 from numbers import Integral, Real
 from typing import Any
 
@@ -19,7 +20,7 @@ from sklearn.base import BaseEstimator
 from sklearn.exceptions import NotFittedError
 from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS
 
-from topicprism.text.columns import GivenCounts, are_strings, columns_of
+from topicprism.text.columns import PrecomputedCounts, are_strings, columns_of, with_index_of
 from topicprism.text.counting import (
     Analysis,
     Statistics,
@@ -32,8 +33,9 @@ from topicprism.text.counting import (
     merge,
     too_common,
 )
+from topicprism.text.lexicon import Lexicon
 
-__all__ = ["FastCountVectorizer", "GivenCounts"]
+__all__ = ["FastCountVectorizer", "PrecomputedCounts"]
 
 
 class FastCountVectorizer(BaseEstimator):
@@ -121,7 +123,7 @@ class FastCountVectorizer(BaseEstimator):
         """Learn the vocabulary and count, in one pass over the documents."""
         counts = self._learn(texts, keep=True)
         assert counts is not None  # it was to be kept
-        return counts
+        return with_index_of(texts, counts)
 
     def partial_fit(self, texts: Any, y: object = None) -> FastCountVectorizer:
         """Add these documents to those of earlier calls, and to those of ``fit``.
@@ -151,7 +153,8 @@ class FastCountVectorizer(BaseEstimator):
         v, analysis = self._current(), self._analysis()
         counted = analysis.run(texts, known=v.lexicon, keep=True)
         columns = [v.columns] * analysis.n_jobs
-        return assemble(counted, columns, len(v.names), self.dtype, analysis.n_jobs)
+        counts = assemble(counted, columns, len(v.names), self.dtype, analysis.n_jobs)
+        return with_index_of(texts, counts)
 
     def set_output(self, *, transform: object = None) -> FastCountVectorizer:
         """Counts stay sparse whatever is asked, so that a pipeline can ask it of its topics."""
@@ -171,11 +174,13 @@ class FastCountVectorizer(BaseEstimator):
         statistics: Statistics | None = getattr(self, "_statistics", None)
         return [] if statistics is None else too_common(statistics, self.max_df, most)
 
-    def restored(self, words: list[str]) -> FastCountVectorizer:
+    @classmethod
+    def from_vocabulary(cls, words: list[str], **params: Any) -> FastCountVectorizer:
         """As fitted on documents from which it learnt these words, in this order."""
-        self._analysis()
-        self._statistics, self._vocabulary = None, given(words)
-        return self
+        made = cls(**params)
+        made._analysis()
+        made._statistics, made._vocabulary = None, given(words)
+        return made
 
     def _learn(self, texts: Any, keep: bool) -> csr_array | None:
         """``fit``, and the matrix if it is to be kept."""
@@ -223,8 +228,8 @@ class FastCountVectorizer(BaseEstimator):
             raise ValueError(
                 f"max_features={limit!r}, expected an integer >= 1 or None; None keeps all terms"
             )
-        stop = given(sorted(_stop_words(self.stop_words)))
-        return Analysis(self.lowercase, stop.lexicon, lo, hi, effective_n_jobs(self.n_jobs))
+        stop = _stop_table(stop_words(self.stop_words))
+        return Analysis(self.lowercase, stop, lo, hi, effective_n_jobs(self.n_jobs))
 
 
 def _orders(ngram_range: Any) -> tuple[int, int]:
@@ -247,7 +252,14 @@ def _check_df(name: str, value: Any) -> None:
         )
 
 
-def _stop_words(words: Any) -> frozenset[str]:
+@lru_cache(maxsize=16)
+def _stop_table(words: frozenset[str]) -> Lexicon:
+    """Where tokens to leave out are looked up; made once, for every call needs it."""
+    return given(sorted(words)).lexicon
+
+
+def stop_words(words: Any) -> frozenset[str]:
+    """The words that the parameter ``stop_words`` stands for."""
     if words is None:
         return frozenset()
     if isinstance(words, str) and words == "english":

@@ -1,18 +1,19 @@
-"""Counts that are there already, in the place of a vectoriser."""
+"""Counts that are there already, in the place of a vectoriser; and names of rows and columns."""
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Collection, Mapping, Set
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import issparse
+from scipy.sparse import csr_array, issparse
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 
-class GivenCounts(BaseEstimator):
+class PrecomputedCounts(BaseEstimator):
     """The first step of a pipeline that takes counts: they pass, their columns have names.
 
     Parameters
@@ -74,6 +75,26 @@ def are_counts(X: Any) -> bool:
     """A matrix of numbers, sparse or not."""
     matrix = isinstance(X, np.ndarray) and X.ndim == 2 and X.dtype.kind in "biuf"
     return matrix or issparse(X)
+
+
+def with_index_of(texts: Any, counts: csr_array) -> csr_array:
+    """Counts that remember the index of a pandas Series of texts, for :func:`indexed_like`.
+
+    In a pipeline they are all that the next step gets to see.
+    """
+    pandas: Any = sys.modules.get("pandas")
+    if pandas is not None and isinstance(texts, pandas.Series):
+        counts.row_index = texts.index  # type: ignore[attr-defined]
+    return counts
+
+
+def indexed_like(X: Any, frame: Any) -> Any:
+    """A frame of pandas' with the index of its Series of texts, or of the counts of these."""
+    pandas: Any = sys.modules.get("pandas")
+    if pandas is None or not isinstance(frame, pandas.DataFrame):
+        return frame
+    index = X.index if isinstance(X, pandas.Series) else getattr(X, "row_index", None)
+    return frame if index is None or len(index) != len(frame) else frame.set_axis(index)
 
 
 def _checked(X: Any) -> Any:

@@ -20,7 +20,7 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cache
-from itertools import chain
+from itertools import chain, islice
 from numbers import Integral
 from threading import Lock
 from typing import Any, TypeVar
@@ -108,7 +108,7 @@ def encode(block: list[str], lowercase: bool) -> tuple[Bytes, Ints]:
 
 
 def in_threads(function: Callable[[S], T], items: list[S], n_jobs: int) -> list[T]:
-    if n_jobs == 1:
+    if min(n_jobs, len(items)) <= 1:
         return [function(item) for item in items]
     with ThreadPoolExecutor(n_jobs) as pool:
         return list(pool.map(function, items))
@@ -144,7 +144,9 @@ class Analysis:
 
     def run(self, texts: Any, known: Lexicon | None, keep: bool) -> Counted:
         """Count all documents, in terms that are known or (None) in whatever terms there are."""
-        queue, lock = enumerate(blocks(texts)), Lock()
+        every, lock = enumerate(blocks(texts)), Lock()
+        begin = list(islice(every, self.n_jobs))  # one block needs no second thread
+        queue = chain(begin, every)
         rows: dict[int, tuple[int, Rows]] = {}
 
         def work(worker: int) -> tuple[Lexicon, int]:
@@ -162,7 +164,7 @@ class Analysis:
                     smallest = np.min_scalar_type(part.counts.max(initial=0))
                     rows[number] = worker, narrow(part, smallest)
 
-        done = in_threads(work, list(range(self.n_jobs)), self.n_jobs)
+        done = in_threads(work, list(range(max(len(begin), 1))), self.n_jobs)
         lexicons, n_docs = zip(*done, strict=True)
         return Counted(list(lexicons), sum(n_docs), [rows[i] for i in sorted(rows)])
 

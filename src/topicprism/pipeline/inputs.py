@@ -3,18 +3,41 @@
 from __future__ import annotations
 
 import warnings
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 from scipy.sparse import csr_array
 
 from topicprism.corpus import refuse_masked
+from topicprism.tables.columns import EMPTY, NO_RESPONSE
 from topicprism.text.columns import are_counts
 from topicprism.text.counting import documents
+from topicprism.text.scripts import UnspacedWarning, unspaced
 
 
 class MissingValuesWarning(UserWarning):
     """Some documents have no text or no response and were left out."""
+
+
+@dataclass(frozen=True)
+class Batch:
+    """Some documents that can be used, and how many rows beside them cannot."""
+
+    docs: Any  # a list of texts, or counts
+    y: Any = None  # one response for each, or None
+    left_out: Counter[str] = field(default_factory=Counter)  # rows, by reason
+    example: str = ""  # a response that is not a number
+    done: float | None = None  # share of all rows up to here, if known
+
+    def __len__(self) -> int:
+        return n_of(self.docs)
+
+    @property
+    def n_rows(self) -> int:
+        return len(self) + self.left_out.total()
 
 
 def as_documents(X: Any) -> Any:
@@ -45,8 +68,8 @@ def as_list(column: Any) -> list[Any]:
     return list(documents(column))
 
 
-def present(docs: Any, y: list[Any] | None) -> tuple[Any, Any, dict[str, int]]:
-    """Documents that have a text and a response, and how many have not."""
+def present(docs: Any, y: list[Any] | None) -> Batch:
+    """The documents that have a text and a response."""
     n = n_of(docs)
     kind = "rows of counts" if are_counts(docs) else "texts"
     if y is not None and len(y) != n:
@@ -56,22 +79,31 @@ def present(docs: Any, y: list[Any] | None) -> tuple[Any, Any, dict[str, int]]:
         )
     no_text, no_response = np.zeros(n, bool), np.zeros(n, bool)
     if not are_counts(docs):
-        no_text = np.fromiter(map(_missing, docs), bool, n)
+        no_text = np.fromiter(map(_no_text, docs), bool, n)
     if y is not None:
         no_response = np.fromiter(map(_missing, y), bool, n) & ~no_text
-    left_out = {"no_text": int(no_text.sum()), "no_response": int(no_response.sum())}
-    left_out = {reason: times for reason, times in left_out.items() if times}
+    left_out = +Counter({EMPTY: int(no_text.sum()), NO_RESPONSE: int(no_response.sum())})
     if left_out:
         keep = np.flatnonzero(~(no_text | no_response))
-        listed = " and ".join(f"{n} have {why.replace('_', ' ')}" for why, n in left_out.items())
+        listed = " and ".join(f"{times} with {why}" for why, times in left_out.items())
         warnings.warn(
-            f"{n - len(keep)} of {n} documents are left out: {listed}",
+            f"{left_out.total()} of {n} documents are left out: {listed}",
             MissingValuesWarning,
             stacklevel=3,
         )
         docs = docs[keep] if are_counts(docs) else [docs[i] for i in keep]
         y = None if y is None else [y[i] for i in keep]
-    return docs, None if y is None else np.array(y), left_out
+    return Batch(docs, None if y is None else np.array(y), left_out)
+
+
+def warn_of_unspaced(texts: Sequence[str]) -> None:
+    """Words are what spaces set apart."""
+    if (what := unspaced(texts)) is not None:
+        warnings.warn(what, UnspacedWarning, stacklevel=4)
+
+
+def _no_text(value: Any) -> bool:
+    return _missing(value) or (isinstance(value, str) and not value.strip())
 
 
 def _missing(value: Any) -> bool:

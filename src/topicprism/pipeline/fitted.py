@@ -8,35 +8,29 @@ them.
 
 from __future__ import annotations
 
-import sys
 import time
-import warnings
 from collections.abc import Collection
-from inspect import signature
 from os import PathLike
 from typing import TYPE_CHECKING, Any, Literal, Self, cast, overload
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import clone
 from sklearn.pipeline import Pipeline
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
+from topicprism import files
 from topicprism._typing import Doc
-from topicprism.estimators import SpectralSLDA
-from topicprism.estimators.base import Topics
-from topicprism.inputs import MissingValuesWarning, as_documents, as_list, n_of, present
+from topicprism.defaults import COUNTING, FITTING
 from topicprism.model import Model
-from topicprism.provenance import Fingerprint, facts_about
+from topicprism.pipeline.inputs import Batch, as_documents, as_list, present, warn_of_unspaced
+from topicprism.pipeline.provenance import Ledger
+from topicprism.pipeline.steps import counts_step, topics_step
 from topicprism.show import plots
 from topicprism.show.notebook import topics_html
 from topicprism.show.words import Words
-from topicprism.text import FastCountVectorizer, GivenCounts
-from topicprism.text.columns import are_counts
-from topicprism.text.scripts import UnspacedWarning, unspaced
-
-__all__ = ["MissingValuesWarning", "TopicPipeline", "UnspacedWarning", "assemble", "fit"]
+from topicprism.text import FastCountVectorizer, PrecomputedCounts
+from topicprism.text.columns import are_counts, indexed_like
 
 
 class TopicPipeline(Pipeline):
@@ -46,7 +40,7 @@ class TopicPipeline(Pipeline):
     ----------
     steps : list of (str, estimator)
         As in :class:`sklearn.pipeline.Pipeline`; :func:`fit` names them "counts", a
-        ``FastCountVectorizer`` for texts or ``GivenCounts`` for counts, and "topics".
+        ``FastCountVectorizer`` for texts or ``PrecomputedCounts`` for counts, and "topics".
     transform_input, memory, verbose
         As in :class:`sklearn.pipeline.Pipeline`.
 
@@ -98,27 +92,28 @@ class TopicPipeline(Pipeline):
 
     def fit(self, X: Any, y: Any = None, **params: Any) -> Self:
         """Learn vocabulary and topics from texts and one response for each."""
+        return self._fit_batch(Batch(as_documents(X), y), **params)
+
+    def _fit_batch(self, batch: Batch, **params: Any) -> Self:
+        """Of documents, some of which may have been left out before."""
         start = time.perf_counter()
-        docs = as_documents(X)
-        if isinstance(self.steps[0][1], FastCountVectorizer) and not are_counts(docs):
-            _warn_of_unspaced(docs)
-        super().fit(docs, y, **params)
-        self.info_ = facts_about(self.topics, n_of(docs), y)
-        if isinstance(self.steps[0][1], FastCountVectorizer):
-            self.info_["too_common"] = self.steps[0][1].too_common()
-        self.info_["fingerprint"] = Fingerprint().update(docs, y).hexdigest()
+        counts = self.steps[0][1]
+        if isinstance(counts, FastCountVectorizer) and not are_counts(batch.docs):
+            warn_of_unspaced(batch.docs)
+        super().fit(batch.docs, batch.y, **params)
+        self.info_ = Ledger().add(batch).info(self.steps[0][1], self.topics)
         self.info_["seconds"] = round(time.perf_counter() - start, 3)
         return self
 
     @available_if(lambda self: hasattr(self.topics, "transform"))  # type: ignore[untyped-decorator]
     def transform(self, X: Any, **params: Any) -> Any:
         """Topic proportions; as a pandas frame, if that was asked for, with the index of X."""
-        return _indexed_like(X, super().transform(X, **params))
+        return indexed_like(X, super().transform(X, **params))
 
     def fit_transform(self, X: Any, y: Any = None, **params: Any) -> Any:
         """Fit, then the topic proportions of the same texts."""
         docs = as_documents(X)
-        return _indexed_like(X, self.fit(docs, y, **params).transform(docs))
+        return indexed_like(X, self.fit(docs, y, **params).transform(docs))
 
     if TYPE_CHECKING:  # scikit-learn's own, which has no types
 
@@ -163,33 +158,30 @@ class TopicPipeline(Pipeline):
 
     def save(self, path: str | PathLike[str]) -> None:
         """To a file that ``topicprism.load`` reads."""
-        from topicprism import save
-
-        save(self, path)
+        files.save(self, path)
 
 
 def fit(
     texts: Any,
     y: Any = None,
     *,
-    max_features: int | None = 10_000,
-    min_df: float = 5,
-    max_df: float = 0.5,
-    stop_words: str | Collection[str] | None = "english",
-    ngram_range: tuple[int, int] = (1, 1),
-    lowercase: bool = True,
+    max_features: int | None = COUNTING.max_features,
+    min_df: float = COUNTING.min_df,
+    max_df: float = COUNTING.max_df,
+    stop_words: str | Collection[str] | None = COUNTING.stop_words,
+    ngram_range: tuple[int, int] = COUNTING.ngram_range,
+    lowercase: bool = COUNTING.lowercase,
     vocabulary: Collection[str] | None = None,
     estimator: Any = None,
-    n_jobs: int | None = -1,
-    random_state: Any = 0,
+    n_jobs: int | None = FITTING.n_jobs,
+    random_state: Any = FITTING.random_state,
     **options: Any,
 ) -> TopicPipeline:
     """Learn topics, and what each does to the response, from raw texts or from word counts.
 
-    The defaults of counting are what a topic model wants rather than what
-    ``FastCountVectorizer`` has: words of more than half of the documents and of fewer than
-    five are left out, and so are English function words.  Of the settings tried on hotel,
-    film and product reviews, these were never far from the best for any number of topics.
+    The defaults of counting (:class:`topicprism.defaults.CountingDefaults`) are what a topic
+    model wants rather than what ``FastCountVectorizer`` has: words of more than half of the
+    documents and of fewer than five are left out, and so are English function words.
 
     Parameters
     ----------
@@ -221,14 +213,15 @@ def fit(
     Warns
     -----
     MissingValuesWarning
-        When documents without a text or without a response (None, NaN, NA) were left out;
-        ``info["n_left_out"]`` counts them.
+        When documents without a text (None, NaN, NA, blank) or without a response were left
+        out; ``info["n_left_out"]`` counts them by reason.
     UnspacedWarning
         When most texts are in a script without spaces between words, such as Chinese,
         Japanese or Thai: words must be set apart first.
     """
-    topics = _topics(estimator, n_jobs, random_state, options)
-    counting: dict[str, Any] = {
+    topics = topics_step(estimator, n_jobs, random_state, options)
+    docs = as_documents(texts)
+    counting = {
         "lowercase": lowercase,
         "stop_words": stop_words,
         "ngram_range": ngram_range,
@@ -236,32 +229,14 @@ def fit(
         "min_df": min_df,
         "max_features": max_features,
     }
-    docs = as_documents(texts)
-    if are_counts(docs):
-        _refuse_counting(counting)
-        counts: Any = GivenCounts(vocabulary=vocabulary)
-    else:
-        counts = FastCountVectorizer(
-            **counting, vocabulary=vocabulary, dtype=np.int32, n_jobs=n_jobs
-        )
-    kept, responses, left_out = present(docs, None if y is None else as_list(y))
-    pipeline = TopicPipeline([("counts", counts), ("topics", topics)]).fit(kept, responses)
-    pipeline.info_["n_left_out"] |= left_out
-    return pipeline
+    counts = counts_step(counting, vocabulary, n_jobs, given=are_counts(docs))
+    batch = present(docs, None if y is None else as_list(y))
+    return TopicPipeline([("counts", counts), ("topics", topics)])._fit_batch(batch)
 
 
-def _refuse_counting(options: dict[str, Any]) -> None:
-    """Nothing is left to count: an option that was changed would go unheard."""
-    for name, value in options.items():
-        if value != signature(fit).parameters[name].default:
-            raise ValueError(
-                f"got {name}={value!r:.40} with counts, but expected it with texts, whose words "
-                "are yet to be counted; leave it out, or choose columns of the counts yourself"
-            )
-
-
+@files.assembles
 def assemble(
-    counts: FastCountVectorizer | GivenCounts, topics: Any, info: dict[str, Any]
+    counts: FastCountVectorizer | PrecomputedCounts, topics: Any, info: dict[str, Any]
 ) -> TopicPipeline:
     """A pipeline of two parts that were fitted elsewhere, over batches for example."""
     pipeline = TopicPipeline([("counts", counts), ("topics", topics)])
@@ -274,40 +249,3 @@ def assemble(
         )
     pipeline.info_ = dict(info)
     return pipeline
-
-
-def _topics(estimator: Any, n_jobs: Any, random_state: Any, options: dict[str, Any]) -> Topics:
-    """The estimator, unfitted, with its options."""
-    if estimator is None or isinstance(estimator, type):
-        blank = (estimator or SpectralSLDA)()
-        own = {"n_jobs": n_jobs, "random_state": random_state}
-    else:
-        blank, own = clone(estimator, safe=False), {}
-    if not isinstance(blank, Topics):
-        raise ValueError(
-            f"estimator={estimator!r:.60}, but expected one of topicprism's, such as "
-            "SpectralSLDA; use sklearn's make_pipeline for others"
-        )
-    known = blank.get_params(deep=False)
-    unknown = [name for name in options if name not in known]
-    if unknown:
-        raise ValueError(
-            f"got {unknown[0]}={options[unknown[0]]!r:.40}, which is an option neither of counting "
-            f"nor of {type(blank).__name__}; the latter's are {', '.join(known)}"
-        )
-    configured: Topics = blank.set_params(**own, **options)
-    return configured
-
-
-def _warn_of_unspaced(texts: list[str]) -> None:
-    what = unspaced(texts)
-    if what is not None:
-        warnings.warn(what, UnspacedWarning, stacklevel=3)
-
-
-def _indexed_like(X: Any, frame: Any) -> Any:
-    """A frame of pandas' gets the index of a column of pandas', as scikit-learn has it."""
-    pandas: Any = sys.modules.get("pandas")
-    if pandas is None or not isinstance(frame, pandas.DataFrame):
-        return frame
-    return frame.set_axis(X.index) if isinstance(X, pandas.Series) else frame

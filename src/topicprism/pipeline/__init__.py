@@ -1,0 +1,29 @@
+"""The one place where a vectorizer, an estimator and facts about the documents come together.
+
+::
+
+    inputs      texts, counts and responses as they come        Batch
+    provenance  what is remembered of the documents             Ledger, Fingerprint
+    steps       the two steps with their defaults
+    fitted      the two steps together, in memory               TopicPipeline, fit
+    streaming   the same from a table larger than memory        Source, fit_chunks
+    scoring     predictions beside a baseline's, held out
+
+:func:`fit` and the command ``topicprism fit`` differ in where the documents are kept, in memory
+or on disk, and in nothing else.
+"""
+
+from topicprism.files import load, save
+from topicprism.pipeline.fitted import TopicPipeline, assemble, fit
+from topicprism.pipeline.inputs import MissingValuesWarning
+from topicprism.text.scripts import UnspacedWarning
+
+__all__ = [
+    "MissingValuesWarning",
+    "TopicPipeline",
+    "UnspacedWarning",
+    "assemble",
+    "fit",
+    "load",
+    "save",
+]

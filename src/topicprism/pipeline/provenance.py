@@ -1,0 +1,153 @@
+"""How a pipeline came about: the facts in ``info``, and a fingerprint of what it learnt from."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from hashlib import blake2b
+from typing import Any, Self
+
+import numpy as np
+from scipy.sparse import csr_array, issparse
+
+from topicprism.corpus import MIN_WORDS
+from topicprism.moments import Spread
+from topicprism.pipeline.inputs import Batch
+
+TOO_SHORT = f"with fewer than {MIN_WORDS} known words"
+
+
+class Fingerprint:
+    """A digest of documents and responses; of texts the same however they are cut into batches."""
+
+    def __init__(self) -> None:
+        self._texts, self._responses = blake2b(digest_size=16), blake2b(digest_size=16)
+
+    def update(self, docs: Iterable[str] | csr_array, y: Any = None) -> Self:
+        if issparse(docs):
+            self._add_counts(docs)
+        else:
+            for text in docs:
+                self._add(self._texts, text)
+        if y is not None:
+            for response in np.asarray(y).ravel().tolist():
+                number = isinstance(response, (int, float))
+                self._add(self._responses, repr(float(response)) if number else str(response))
+        return self
+
+    def hexdigest(self) -> str:
+        both = self._texts.digest() + self._responses.digest()
+        return blake2b(both, digest_size=16).hexdigest()
+
+    def _add_counts(self, counts: csr_array) -> None:
+        """Whatever types they are kept in."""
+        X = counts.copy()
+        X.sum_duplicates()
+        X.eliminate_zeros()
+        for array, kind in ((X.indptr, "<i8"), (X.indices, "<i8"), (X.data, "<f8")):
+            self._texts.update(np.ascontiguousarray(array, dtype=kind).data)
+
+    @staticmethod
+    def _add(digest: Any, text: str) -> None:
+        utf8 = text.encode("utf-8", "surrogatepass")
+        digest.update(len(utf8).to_bytes(8, "little") + utf8)
+
+
+@dataclass
+class Ledger:
+    """What is remembered of documents that passed, however they were cut into batches."""
+
+    n_documents: int = 0
+    left_out: Counter[str] = field(default_factory=Counter)  # rows, by reason
+    example: str = ""  # a response that is not a number
+    spread: Spread = field(default_factory=lambda: Spread(0, 0.0, 0.0))
+    low: float = np.inf
+    high: float = -np.inf
+    labels: set[str] = field(default_factory=set)  # where responses are no numbers
+    fingerprint: Fingerprint = field(default_factory=Fingerprint)
+
+    def add(self, batch: Batch) -> Self:
+        self.n_documents += len(batch)
+        self.left_out += batch.left_out
+        self.example = self.example or batch.example
+        self.fingerprint.update(batch.docs, batch.y)
+        y = np.asarray([] if batch.y is None else batch.y)
+        if len(y) and y.dtype.kind in "biuf":
+            numbers = y.astype(float)
+            self.spread += Spread.of(numbers, np.ones(len(y)))
+            self.low = min(self.low, float(numbers.min()))
+            self.high = max(self.high, float(numbers.max()))
+        elif len(y):
+            self.labels.update(map(str, np.unique(y)))
+        return self
+
+    @property
+    def n_rows(self) -> int:
+        return self.n_documents + self.left_out.total()
+
+    @property
+    def response(self) -> dict[str, Any] | None:
+        """Its mean and range, or its classes; None where there is none."""
+        if self.labels:
+            return {"classes": sorted(self.labels)}
+        if not self.spread.weight:
+            return None
+        s = self.spread
+        return {"mean": s.mean, "std": s.sd, "min": self.low, "max": self.high}
+
+    def facts(self) -> dict[str, Any]:
+        """Of the documents alone."""
+        facts = {
+            "n_rows": self.n_rows,
+            "n_documents": self.n_documents,
+            "n_left_out": dict(self.left_out),
+            "fingerprint": self.fingerprint.hexdigest(),
+        }
+        return facts | ({} if self.response is None else {"response": self.response})
+
+    def info(
+        self, counts: Any, topics: Any, n_held_out: int = 0, n_baseline: int = 0
+    ) -> dict[str, Any]:
+        """Of the documents and of what was learnt from them.
+
+        ``n_rows`` is the sum of ``n_documents``, which were learnt from, of ``n_held_out`` and
+        of those left out by some reason.
+        """
+        short = int(getattr(topics, "n_short_", 0))
+        return (
+            self.facts()
+            | facts_about(topics)
+            | {
+                "n_documents": self.n_documents - n_held_out - short,
+                "n_held_out": n_held_out,
+                "n_baseline": n_baseline,
+                "n_left_out": dict(self.left_out + Counter({TOO_SHORT: short})),
+                "too_common": counts.too_common() if hasattr(counts, "too_common") else [],
+            }
+        )
+
+
+def facts_about(topics: Any) -> dict[str, Any]:
+    """What a fitted estimator tells by itself, for ``info``."""
+    from topicprism import __version__
+
+    return {
+        "n_words": topics.model_.n_words,
+        "n_topics": topics.model_.n_topics,
+        "estimator": type(topics).__name__,
+        "scores": _held_out(topics),
+        "created": datetime.now(UTC).isoformat(timespec="seconds"),
+        "version": __version__,
+    }
+
+
+def _held_out(topics: Any) -> dict[str, float]:
+    """How well as many topics predicted documents held out, if their number was chosen so."""
+    trials = getattr(getattr(topics, "selection_", None), "trials", ())
+    same = [t for t in trials if t.n_topics == topics.model_.n_topics and np.isfinite(t.pr2)]
+    if not same:
+        return {}
+    best = max(same, key=lambda t: t.pr2)
+    return {"held_out_pr2": float(best.pr2), "held_out_pr2_std": float(best.pr2_std)}

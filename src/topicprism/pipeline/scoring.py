@@ -1,0 +1,51 @@
+"""How well topics predict documents held out, beside a regression on the same words."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy.sparse import csr_array
+from sklearn.feature_extraction.text import TfidfTransformer
+from sklearn.linear_model import Ridge
+from sklearn.pipeline import make_pipeline
+
+from topicprism._typing import Doc
+from topicprism.evaluation import pr2
+
+OURS, BASELINE, MEAN = "topicprism", "TF-IDF + ridge", "the mean"
+
+
+@dataclass(frozen=True)
+class Kept:
+    """Documents at hand."""
+
+    counts: csr_array
+    y: Doc
+    texts: list[str]
+
+    def __len__(self) -> int:
+        return int(self.counts.shape[0])
+
+
+def score(topics: Any, held_out: Kept, baseline: Kept) -> dict[str, float]:
+    """Predictive R2 on documents held out, of the model, of a ridge regression and of the mean."""
+    if len(held_out) < 2 or np.ptp(held_out.y) == 0:
+        return {}
+    return {
+        OURS: pr2(held_out.y, topics.predict(held_out.counts)),
+        BASELINE: pr2(held_out.y, _ridge(baseline, held_out)),
+        MEAN: pr2(held_out.y, np.full(len(held_out), baseline.y.mean())),
+    }
+
+
+def shares(topics: Any, kept: Kept) -> list[float]:
+    """The share of each topic in the words of some documents."""
+    written = kept.counts.sum(axis=1) @ topics.transform(kept.counts)
+    return [float(share) for share in written / written.sum()]
+
+
+def _ridge(train: Kept, test: Kept) -> Any:
+    model = make_pipeline(TfidfTransformer(sublinear_tf=True), Ridge(alpha=1.0))
+    return model.fit(train.counts, train.y).predict(test.counts)

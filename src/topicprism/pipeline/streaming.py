@@ -1,0 +1,183 @@
+"""The same fit from documents that do not fit in memory, in two passes over them.
+
+Pass one learns the vocabulary, pass two counts.  Some documents are held out to score on,
+some of the others are kept at hand for the baseline; how many does not grow with the source.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Protocol
+
+import numpy as np
+from joblib import effective_n_jobs
+from scipy.sparse import csr_array, vstack
+
+from topicprism._typing import Ints
+from topicprism.corpus import Corpus, Documents
+from topicprism.defaults import FITTING
+from topicprism.engines import OnDisk
+from topicprism.pipeline.fitted import TopicPipeline, assemble
+from topicprism.pipeline.inputs import Batch, warn_of_unspaced
+from topicprism.pipeline.provenance import Ledger
+from topicprism.pipeline.scoring import Kept
+from topicprism.pipeline.watching import Progress, Silent, Watched
+from topicprism.tables import TableError
+from topicprism.text import FastCountVectorizer
+
+KEPT_TEXT = 1 << 26  # characters of documents held out, at most
+NOBODY = np.empty(0, int)
+Drawn = tuple[Ints, Ints]  # numbers of documents held out and of the baseline's, in order
+
+
+class Source(Protocol):
+    """Documents that can be read twice, some at a time."""
+
+    @property
+    def called(self) -> str: ...
+
+    def batches(self) -> Iterator[Batch]: ...
+
+    def check(self, ledger: Ledger) -> None:
+        """Refuse documents that nothing can be learnt from, in words of where they are."""
+        ...
+
+
+@dataclass(frozen=True)
+class Counted:
+    """What pass two leaves behind."""
+
+    docs: Documents
+    held_out: Kept
+    baseline: Kept
+
+
+def fit_chunks(
+    source: Source,
+    counts: FastCountVectorizer,
+    topics: Any,
+    *,
+    held_out: float = 0.0,
+    seed: int = FITTING.random_state,
+    folder: Path,
+    progress: Progress | None = None,
+) -> tuple[TopicPipeline, Counted]:
+    """What ``topicprism.fit`` gives for the same documents, and the counts it was learnt from.
+
+    Counts are kept in ``folder``; an estimator that has no ``fit_documents`` needs them in
+    memory and gets them there.  A share of ``held_out`` is not learnt from.
+    """
+    watch = progress or Silent()
+    stream = Stream(source, counts, watch)
+    ledger = stream.learn_words()
+    drawn = draw(ledger.n_documents, held_out, seed)
+    on_disk = hasattr(topics, "fit_documents")
+    counted = stream.count(ledger, drawn, folder if on_disk else None, topics.n_jobs)
+    watch.stage("learning")
+    if on_disk:
+        topics.fit_documents(Watched(counted.docs, watch))
+    else:
+        topics.fit(counted.docs.counts, counted.docs.y)  # type: ignore[attr-defined]  # a Corpus
+    info = ledger.info(counts, topics, len(counted.held_out), len(counted.baseline))
+    return assemble(counts, topics, info), counted
+
+
+@dataclass(frozen=True)
+class Stream:
+    """Documents on their way to counts."""
+
+    source: Source
+    counts: FastCountVectorizer
+    progress: Progress
+    known: bool = False  # whether the vocabulary is
+
+    def learn_words(self) -> Ledger:
+        """Pass one."""
+        ledger = Ledger()
+        self.progress.stage("pass one: words")
+        for batch in self.source.batches():
+            if ledger.n_rows == 0:
+                warn_of_unspaced(batch.docs)
+            ledger.add(batch)
+            if batch.docs and not self.known:
+                self.counts.partial_fit(batch.docs)
+            self.progress.at(batch.done, f"{ledger.n_rows:,} rows")
+        self.source.check(ledger)
+        return ledger
+
+    def count(
+        self, ledger: Ledger, drawn: Drawn, folder: Path | None, n_jobs: int | None
+    ) -> Counted:
+        """Pass two, to shards in ``folder`` or into memory."""
+        n_words = len(self.counts.vocabulary_)
+        held, base = _Keeping(drawn[0], n_words, KEPT_TEXT), _Keeping(drawn[1], n_words, 0)
+        n = 0
+        self.progress.stage("pass two: counts")
+
+        def corpora() -> Iterator[Corpus]:
+            nonlocal n
+            for batch in self.source.batches():
+                if not batch.docs:
+                    continue
+                X = self.counts.transform(batch.docs)
+                y = np.zeros(X.shape[0]) if batch.y is None else np.array(batch.y, dtype=float)
+                base.take(n, X, y, batch.docs)
+                rest = np.delete(np.arange(X.shape[0]), held.take(n, X, y, batch.docs))
+                n += X.shape[0]
+                self.progress.at(batch.done, f"{n:,} documents")
+                if len(rest):
+                    yield Corpus(X[rest], y[rest])
+
+        docs: Documents
+        if folder is None:
+            docs = _in_memory(list(corpora()))
+        else:
+            docs = OnDisk.write(folder, corpora(), effective_n_jobs(n_jobs))
+        if n != ledger.n_documents:
+            raise TableError(
+                f"{self.source.called} had {ledger.n_documents} documents when it was first read "
+                f"and {n} the second time; wait until it is written, or give a copy"
+            )
+        return Counted(docs, held.kept(), base.kept())
+
+
+def _in_memory(corpora: list[Corpus]) -> Corpus:
+    counts: list[Any] = [c.counts for c in corpora]
+    return Corpus(vstack(counts, format="csr"), np.concatenate([c.y for c in corpora]))
+
+
+def draw(n_documents: int, share: float, seed: int) -> Drawn:
+    """Which documents are held out and which serve the baseline, both in order."""
+    enough = n_documents >= FITTING.min_documents
+    n_held = min(round(share * n_documents), FITTING.max_held_out) if enough else 0
+    n_base = min(n_documents - n_held, FITTING.max_baseline) if n_held else 0
+    rng = np.random.default_rng(seed)
+    drawn = rng.choice(n_documents, n_held + n_base, replace=False)
+    return np.sort(drawn[:n_held]), np.sort(drawn[n_held:])
+
+
+class _Keeping:
+    """Collects the documents of some numbers as they pass."""
+
+    def __init__(self, numbers: Ints, n_words: int, room: int) -> None:
+        self.numbers, self.room = numbers, room  # characters
+        self.counts: list[Any] = [csr_array((0, n_words), dtype=np.int32)]
+        self.y: list[float] = []
+        self.texts: list[str] = []
+
+    def take(self, first: int, X: csr_array, y: Any, texts: list[str]) -> Ints:
+        lo, hi = np.searchsorted(self.numbers, [first, first + X.shape[0]])
+        here = self.numbers[lo:hi] - first
+        self.counts.append(X[here])
+        self.y += y[here].tolist()
+        for text in (texts[i] for i in here):
+            self.room -= len(text)
+            if self.room > 0:
+                self.texts.append(text)
+        return here
+
+    def kept(self) -> Kept:
+        counts = vstack(self.counts, format="csr")
+        return Kept(counts, np.array(self.y, dtype=float), self.texts)

@@ -1,0 +1,75 @@
+"""Passes over documents, with what each is for."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any, Protocol, TypeVar
+
+from topicprism.corpus import Documents
+from topicprism.learn.auto import first_pass
+from topicprism.learn.noise import cross_products
+from topicprism.learn.refine import expected_counts
+from topicprism.learn.response_topics import second_moments_by_fold
+from topicprism.learn.ridge import products, residual_sums
+from topicprism.moments import pair_products, sketch_sums, word_sums
+from topicprism.subsets import in_key_order, of_subset, of_subsets
+
+S = TypeVar("S")
+PURPOSES: dict[Callable[..., Any], str] = {  # of a pass, by the function whose sum is taken
+    first_pass: "counting words",
+    word_sums: "counting words",
+    pair_products: "finding directions",
+    sketch_sums: "computing moments",
+    cross_products: "estimating the noise variance",
+    second_moments_by_fold: "comparing directions between folds",
+    of_subsets: "computing moments by fold",
+    expected_counts: "refining topics",
+    products: "regressing the response on topics",
+    residual_sums: "estimating predictive variance",
+}
+
+
+class Progress(Protocol):
+    """Who wants to know how far a fit is."""
+
+    def stage(self, now: str) -> None: ...
+    def at(self, share: float | None, note: str = "") -> None: ...
+
+
+class Silent:
+    """Nobody does."""
+
+    def stage(self, now: str) -> None:
+        pass
+
+    def at(self, share: float | None, note: str = "") -> None:
+        pass
+
+
+@dataclass
+class Watched:
+    """Documents whose passes can be watched."""
+
+    docs: Documents
+    progress: Progress
+    passes: int = 0
+
+    @property
+    def n_words(self) -> int:
+        return self.docs.n_words
+
+    def total(self, part: Callable[..., S], *shared: Any) -> S:
+        self.passes += 1
+        self.progress.at(None, f"pass {self.passes}: {_purpose(part, *shared)}")
+        return self.docs.total(part, *shared)
+
+    def in_key_order(self, n_documents: int) -> Watched:
+        return replace(self, docs=in_key_order(self.docs, n_documents))
+
+
+def _purpose(part: Callable[..., Any], *shared: Any) -> str:
+    """What a pass is for, over all documents or a part: to try numbers of topics, say."""
+    functions = [f for f in (part, *shared) if callable(f)]
+    what = next((PURPOSES[f] for f in functions if f in PURPOSES), "adding up")
+    return f"{what}, of a part" if part is of_subset else what
