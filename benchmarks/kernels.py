@@ -17,9 +17,9 @@ from time import perf_counter
 import numpy as np
 
 from topicprism import __version__, infer
-from topicprism.backends import cpu
 from topicprism.datasets import draw_corpus, draw_model
-from topicprism.moments import add_triples, fill_cube
+from topicprism.kernels import cpu
+from topicprism.spectral.moments import add_triples, fill_cube
 
 LOG = Path(__file__).with_name("kernels.jsonl")
 

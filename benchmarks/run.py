@@ -33,10 +33,10 @@ sys.path.insert(0, str(Path(__file__).parent))
 from rivals import Documents, ours
 from topicprism import Corpus, Model, SpectralSLDA, infer
 from topicprism.datasets import draw_corpus, draw_model
-from topicprism.engines import OnDisk, Threaded
-from topicprism.engines.disk import read
+from topicprism.documents import OnDisk, Threaded
+from topicprism.documents.disk import read
 from topicprism.evaluation import halves, match, pr2, word_log_likelihood
-from topicprism.spectral import learn
+from topicprism.spectral.decompose import learn
 
 RIVALS = ["null", "tfidf_ridge", "sklearn_lda", "gensim_lda", "tomotopy_slda"]
 PACKAGES = ["topicprism", "numpy", "scipy", "scikit-learn", "numba", "tomotopy", "gensim"]

@@ -21,7 +21,7 @@ import scipy
 import sklearn
 from sklearn.feature_extraction.text import CountVectorizer
 
-from topicprism.text import FastCountVectorizer
+from topicprism.vectorizer import FastCountVectorizer
 
 CONTESTANTS = {
     "CountVectorizer": CountVectorizer(),

@@ -14,7 +14,7 @@ import time
 import numba as nb
 import numpy as np
 
-from topicprism import Gibbs, Propagation, infer
+from topicprism import EPInference, GibbsInference, infer
 from topicprism.datasets import draw_corpus, draw_model
 from topicprism.evaluation import pr2
 from topicprism.inference import predict
@@ -79,11 +79,11 @@ WAYS = {
     "mean-field variational, 20 sweeps": variational(mean_field, 20),
     "mean-field variational, 200 sweeps": variational(mean_field, 200),
     "collapsed variational (CVB0), 50 sweeps": variational(cvb0, 50),
-    "Gibbs, 50 + 50 sweeps": ours(Gibbs(50, 50)),
-    "Gibbs, 100 + 400 sweeps": ours(Gibbs(100, 400)),
-    "Gibbs, 100 + 900 sweeps (our Gibbs mode)": ours(Gibbs()),
-    "expectation propagation (our default)": ours(Propagation()),
-    "Gibbs, 500 + 4,000 sweeps": ours(Gibbs(500, 4000)),
+    "Gibbs, 50 + 50 sweeps": ours(GibbsInference(50, 50)),
+    "Gibbs, 100 + 400 sweeps": ours(GibbsInference(100, 400)),
+    "Gibbs, 100 + 900 sweeps (our Gibbs mode)": ours(GibbsInference()),
+    "expectation propagation (our default)": ours(EPInference()),
+    "Gibbs, 500 + 4,000 sweeps": ours(GibbsInference(500, 4000)),
 }
 
 

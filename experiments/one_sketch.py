@@ -13,7 +13,7 @@ import numpy as np
 
 from topicprism import Corpus, decompose, sketch
 from topicprism.datasets import make_slda
-from topicprism.engines import Threaded
+from topicprism.documents import Threaded
 from topicprism.evaluation import recovery_errors
 
 

@@ -38,7 +38,7 @@ from topicprism import GibbsSLDA, HybridSLDA, MedLDA, Model, SpectralSLDA
 from topicprism.datasets import make_reviews
 from topicprism.evaluation import completion_log_likelihood, npmi, pr2
 from topicprism.show.words import top_ids
-from topicprism.text import FastCountVectorizer
+from topicprism.vectorizer import FastCountVectorizer
 
 ROOT = Path(__file__).resolve().parents[1]
 DATA = ROOT.parent / "shared" / "data"

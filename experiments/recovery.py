@@ -14,9 +14,9 @@ import numpy as np
 
 from topicprism import Corpus, Settings
 from topicprism.datasets import make_slda
-from topicprism.engines import Threaded
+from topicprism.documents import Threaded
 from topicprism.evaluation import recovery_errors
-from topicprism.spectral import learn
+from topicprism.spectral.decompose import learn
 
 LENGTHS = [250, 500]
 DOCUMENTS = [2**e for e in range(10, 16)]

@@ -17,9 +17,9 @@ import numpy as np
 import real_text
 
 from topicprism import Corpus, SpectralSLDA
+from topicprism.documents.subsets import KeyCounts
 from topicprism.evaluation import pr2
 from topicprism.learn import response_topics
-from topicprism.subsets import KeyCounts
 
 SIZES = {
     "we8there": (2_400, 4_000),

@@ -5,7 +5,8 @@ import itertools
 import numpy as np
 
 from topicprism.model import Model
-from topicprism.sketching import Basis, Sketch
+from topicprism.spectral.basis import Basis
+from topicprism.spectral.sketch import Sketch
 
 
 def dirichlet_moments(alpha):

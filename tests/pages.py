@@ -5,7 +5,7 @@ from sklearn.pipeline import Pipeline
 
 from topicprism import Model, SpectralSLDA
 from topicprism.learn import Selection, Trial
-from topicprism.text import FastCountVectorizer
+from topicprism.vectorizer import FastCountVectorizer
 
 ASPECTS = {
     "staff friendly helpful smile kind welcome": 4.8,

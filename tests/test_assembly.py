@@ -29,7 +29,7 @@ from topicprism.cli.showing import scores
 from topicprism.estimators.base import threads_for
 from topicprism.evaluation import RunningPR2, pr2
 from topicprism.pipeline.scoring import BASELINE, MEAN, OURS
-from topicprism.text import FastCountVectorizer, counting
+from topicprism.vectorizer import FastCountVectorizer, counting
 
 TEXTS, STARS = small_texts(300)
 NEW = ["a friendly smile at breakfast", "the carpet: dirty, with mould", "nothing known"]
@@ -104,7 +104,7 @@ def test_the_command_and_python_are_one(kind, untidy, tmp_path, capsys):
 
 def test_facts_do_not_depend_on_how_the_table_is_cut(untidy, tmp_path, monkeypatch, capsys):
     """Into four shards here, against one."""
-    monkeypatch.setattr("topicprism.tables.formats.CHARACTERS", 10_000)
+    monkeypatch.setattr("topicprism.io.tables.formats.CHARACTERS", 10_000)
     command = by_command(tmp_path, *untidy, "--n-topics", "3")
     python = by_python(*untidy, n_topics=3)
     same = [name for name in SAME if name != "response"]
@@ -296,7 +296,7 @@ def test_stop_words_are_looked_up_in_a_table_that_is_made_once(monkeypatch):
         calls.append(len(names))
         return counting.given(names)
 
-    monkeypatch.setattr("topicprism.text.given", counted)
+    monkeypatch.setattr("topicprism.vectorizer.given", counted)
     before = pipeline.predict(NEW)
     assert calls == []
     pipeline.named_steps["counts"].set_params(stop_words=["friendly", "dirty"])
@@ -310,7 +310,9 @@ def test_a_file_holds_the_stop_words_themselves(tmp_path, monkeypatch):
     assert "however" not in made.words
     made.save(tmp_path / "m.tprism")
     expected = made.predict(NEW)
-    monkeypatch.setattr("topicprism.text.ENGLISH_STOP_WORDS", frozenset({"friendly", "dirty"}))
+    monkeypatch.setattr(
+        "topicprism.vectorizer.ENGLISH_STOP_WORDS", frozenset({"friendly", "dirty"})
+    )
     loaded = topicprism.load(tmp_path / "m.tprism")
     assert "however" in loaded.named_steps["counts"].stop_words
     assert_array_equal(loaded.predict(NEW), expected)

@@ -10,11 +10,12 @@ from sklearn.linear_model import LinearRegression, Ridge
 from sklearn.model_selection import GridSearchCV
 
 from topicprism import Corpus, SpectralLDA, SpectralSLDA, infer, sketch
-from topicprism.backends import fold_in
 from topicprism.datasets import draw_corpus, draw_model, make_slda
-from topicprism.engines import OnDisk
+from topicprism.documents import OnDisk
+from topicprism.documents.subsets import ALL, KeyCounts
 from topicprism.evaluation import match, pr2, recovery_errors
 from topicprism.inference import posterior
+from topicprism.kernels import fold_in
 from topicprism.learn import FitRequest, learn
 from topicprism.learn.defaults import TEXT
 from topicprism.learn.refine import refine
@@ -33,12 +34,12 @@ from topicprism.learn.spectrum import (
     without_noise,
 )
 from topicprism.model import Model, ResponseScale
-from topicprism.moments import word_sums
-from topicprism.recovery import noise_variance, noise_variance_std
-from topicprism.settings import Settings
-from topicprism.sketching import sketch_over, trace_of_A
-from topicprism.spectral import decompose
-from topicprism.subsets import ALL, KeyCounts
+from topicprism.spectral.basis import trace_of_A
+from topicprism.spectral.decompose import decompose
+from topicprism.spectral.moments import word_sums
+from topicprism.spectral.recovery import noise_variance, noise_variance_std
+from topicprism.spectral.settings import Settings
+from topicprism.spectral.sketch import sketch_over
 
 
 @pytest.fixture(scope="module")

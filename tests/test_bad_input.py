@@ -12,13 +12,13 @@ from scipy.sparse import csr_array
 import topicprism
 from topicprism import (
     Corpus,
+    EPInference,
     FewerTopicsWarning,
-    Gibbs,
+    GibbsInference,
     GibbsSLDA,
     HybridSLDA,
     MedLDA,
     MedLDAClassifier,
-    Propagation,
     Settings,
     SpectralLDA,
     SpectralSLDA,
@@ -26,7 +26,7 @@ from topicprism import (
     sketch,
 )
 from topicprism.datasets import make_slda
-from topicprism.spectral import learn
+from topicprism.spectral.decompose import learn
 
 
 @pytest.fixture
@@ -209,8 +209,11 @@ def test_a_damaged_matrix(corpus):
         (lambda d, r: Settings("both"), "method='both', but expected one of"),
         (lambda d, r: Settings(word_scale=0.0), "word_scale=0.0, but expected a number"),
         (lambda d, r: Corpus(d.counts, d.y[:-1]), r"y has shape \(199,\), but there are 200"),
-        (lambda d, r: Gibbs(5, 0), r"Gibbs\(.*n_sweeps=0.*but expected .* n_sweeps from 1 up"),
-        (lambda d, r: Propagation(0), r"Propagation\(.*but expected at least one sweep"),
+        (
+            lambda d, r: GibbsInference(5, 0),
+            r"n_sweeps=0.*but expected .* n_sweeps from 1 up",
+        ),
+        (lambda d, r: EPInference(0), r"EPInference\(.*but expected at least one sweep"),
     ],
 )
 def test_the_inner_doors_refuse_as_well(corpus, call, message):

@@ -27,7 +27,8 @@ from topicprism.cli.arguments import ORDERS, parser
 from topicprism.cli.progress import Progress
 from topicprism.cli.showing import bars, fit_lines, scores, topic_table
 from topicprism.datasets import ASPECTS, make_reviews
-from topicprism.files import load
+from topicprism.io.files import load
+from topicprism.io.tables import formats
 from topicprism.learn.noise import cross_products
 from topicprism.pipeline import assemble
 from topicprism.pipeline.scoring import BASELINE, OURS
@@ -35,7 +36,6 @@ from topicprism.pipeline.streaming import draw
 from topicprism.pipeline.watching import PURPOSES
 from topicprism.show import words
 from topicprism.show.report.prose import number
-from topicprism.tables import formats
 
 N = 1_200
 TOPICS = ["--n-topics", "8", "--alpha0", "1.6"]
@@ -337,7 +337,7 @@ def test_predict_to_files_with_proportions(here, capsys, name):
     assert (status, out) == (0, "")
     assert "R2 is 0.8" in err
     assert "the fit, not how well new texts are predicted" in err
-    table = formats.read(topicprism.tables.Source(Path(name), name), formats.Options())
+    table = formats.read(topicprism.io.tables.Source(Path(name), name), formats.Options())
     assert list(table.columns) == ["row", "prediction", *(f"topic_{i}" for i in range(1, 9))]
     (chunk,) = table.chunks(range(10))
     values = np.array(chunk.values, float)
@@ -952,12 +952,19 @@ sys.exit(main())
 
 @pytest.mark.parametrize(
     "module",
-    ["topicprism.cli", "argparse", "topicprism.tables.streams", "topicprism.cli.session", "numpy"]
+    [
+        "topicprism.cli",
+        "argparse",
+        "topicprism.io.tables.streams",
+        "topicprism.cli.session",
+        "numpy",
+    ]
     + [
+        "numpy",
         "scipy.sparse",
         "numba",
         "sklearn.base",
-        "topicprism.text.kernels",
+        "topicprism.vectorizer.kernels",
         "topicprism.show.report",
     ],
 )

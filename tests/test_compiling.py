@@ -2,6 +2,7 @@
 
 import json
 import os
+import pickle
 import shutil
 import subprocess
 import sys
@@ -11,9 +12,9 @@ import numba
 import pytest
 
 import topicprism
-from topicprism.backends import compiling
 from topicprism.cli import main
-from topicprism.cli.warmup import kernels
+from topicprism.cli.commands.warmup import kernels
+from topicprism.kernels import compiling
 
 ROOT = Path(topicprism.__file__).parent
 
@@ -28,8 +29,8 @@ def test_every_kernel_is_compiled_in_one_place():
     for path in ROOT.rglob("*.py"):
         module = ".".join(path.relative_to(ROOT).with_suffix("").parts)
         source = path.read_text()
-        assert "njit" not in source or module == "backends.compiling", f"{module} uses njit"
-        if "from topicprism.backends.compiling import" in source or "@kernel" in source:
+        assert "njit" not in source or module == "kernels.compiling", f"{module} uses njit"
+        if "from topicprism.kernels.compiling import" in source or "@kernel" in source:
             found.add(module)
     assert found == set(compiling.MODULES)
 
@@ -45,6 +46,16 @@ def run():
     made = compiling.compiled()(double)
     assert made(1.5) == 3.0
     return bool(made.stats.cache_hits)
+
+
+def test_a_cache_of_modules_that_are_gone_is_compiled_anew(folder, monkeypatch):
+    """As after a new version that calls them by other names."""
+    assert not run()
+    (index,) = folder.rglob("*.nbi")
+    content = pickle.dumps(numba.__version__) + b"ctopicprism.gone\nx\n."
+    index.write_bytes(content + compiling._digest(content))
+    assert not run()
+    assert run()
 
 
 DAMAGE = {
@@ -97,9 +108,9 @@ def as_nobody():
 
 WORK = """
 import topicprism
-from topicprism.backends import cpu
-from topicprism.samplers import _kernels
-from topicprism.text.kernels import spell
+from topicprism.kernels import cpu
+from topicprism.kernels import gibbs as _kernels
+from topicprism.vectorizer.kernels import spell
 import numpy as np
 print(cpu.first_not_a_count(np.array([1.0, 0.5])), _kernels.pick(np.ones(8), np.ones(1), 0.5, 2))
 print(topicprism.__file__, len(cpu.first_not_a_count.stats.cache_hits))

@@ -9,13 +9,13 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy.sparse import csr_array
 
 from topicprism import Corpus, SpectralSLDA, sketch
-from topicprism.corpus import Documents
 from topicprism.datasets import make_slda
-from topicprism.engines import OnDisk, Threaded
-from topicprism.engines.disk import read, write
-from topicprism.spectral import learn
-from topicprism.subsets import of_subset
-from topicprism.text import FastCountVectorizer
+from topicprism.documents import OnDisk, Threaded
+from topicprism.documents.corpus import Documents
+from topicprism.documents.disk import read, write
+from topicprism.documents.subsets import of_subset
+from topicprism.spectral.decompose import learn
+from topicprism.vectorizer import FastCountVectorizer
 
 
 @pytest.fixture

@@ -14,7 +14,7 @@ from topicprism.evaluation import (
 )
 from topicprism.inference import infer
 from topicprism.model import Model
-from topicprism.theory import diagnose
+from topicprism.spectral.theory import diagnose
 
 
 def test_pr2_uses_the_mean_of_the_test_responses():

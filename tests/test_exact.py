@@ -13,10 +13,11 @@ from oracles import (
 )
 
 from topicprism import Settings, decompose
-from topicprism.centred import centre, response_slice, words_only
 from topicprism.evaluation import match
-from topicprism.recovery import noise_variance, noise_variance_std
-from topicprism.sketching import Basis, Sketch
+from topicprism.spectral.basis import Basis
+from topicprism.spectral.centred import centre, response_slice, words_only
+from topicprism.spectral.recovery import noise_variance, noise_variance_std
+from topicprism.spectral.sketch import Sketch
 
 TOL = 1e-8
 

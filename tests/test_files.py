@@ -38,8 +38,8 @@ from topicprism import (
     save,
     sketch,
 )
-from topicprism.files import TextSketch, from_bytes, to_bytes
-from topicprism.files.container import (
+from topicprism.io.files import TextSketch, from_bytes, to_bytes
+from topicprism.io.files.container import (
     ALIGNMENT,
     DIGEST,
     MAGIC,
@@ -48,11 +48,12 @@ from topicprism.files.container import (
     pack,
     unpack,
 )
-from topicprism.files.fitted import CLASSES, DERIVED, RULES
+from topicprism.io.files.fitted import CLASSES, DERIVED, RULES
 from topicprism.learn import Trial
 from topicprism.model import Model
-from topicprism.sketching import Basis, Sketch
-from topicprism.text import FastCountVectorizer, PrecomputedCounts
+from topicprism.spectral.basis import Basis
+from topicprism.spectral.sketch import Sketch
+from topicprism.vectorizer import FastCountVectorizer, PrecomputedCounts
 
 GOLDEN = Path(__file__).parent / "golden"
 TEXTS, STARS = small_texts(120)
@@ -145,7 +146,7 @@ def test_an_estimator_comes_back_with_parameters_and_attributes(name, fitted, tm
     assert type(after) is type(before)
     assert after.get_params() == before.get_params()
     kept = {a for a in vars(before) if a.endswith("_") and not a.startswith("_")} - {"state_"}
-    assert kept <= {*RULES, *DERIVED}, "an attribute that no rule of topicprism.files knows"
+    assert kept <= {*RULES, *DERIVED}, "an attribute that no rule of topicprism.io.files knows"
     for attribute in kept:
         assert same(getattr(before, attribute), getattr(after, attribute)), attribute
     assert after.n_features_in_ == 18
@@ -591,7 +592,7 @@ def test_memory_that_runs_out_gets_a_sentence(good, tmp_path, monkeypatch):
     def full(*_):
         raise MemoryError
 
-    monkeypatch.setattr("topicprism.files.container._array", full)
+    monkeypatch.setattr("topicprism.io.files.container._array", full)
     with pytest.raises(
         FileError, match=r"m.tprism cannot be read: it needs more memory than there"
     ):

@@ -6,7 +6,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from oracles import exact_posterior_mean
 from scipy.sparse import csr_array
 
-from topicprism import Gibbs, Model, Propagation, infer
+from topicprism import EPInference, GibbsInference, Model, infer
 from topicprism.datasets import draw_corpus, draw_model
 from topicprism.evaluation import pr2
 from topicprism.inference import predict
@@ -37,7 +37,7 @@ def test_gibbs_converges_to_enumeration(seed):
     rng = np.random.default_rng(seed)
     model = tiny_model(rng)
     words = rng.choice(6, size=7, p=model.mu.mean(axis=1))
-    h = infer(model, counts_of(words, 6), Gibbs(100, 40_000, seed=seed))[0]
+    h = infer(model, counts_of(words, 6), GibbsInference(100, 40_000, seed=seed))[0]
     assert_allclose(h, exact_posterior_mean(model, words), atol=0.01)
 
 
@@ -48,11 +48,11 @@ def test_one_word_is_exact(rng):
     for w in range(6):
         r = model.mu[w] * a / (model.mu[w] @ a)
         expected = (a + r) / (a.sum() + 1)
-        h = infer(model, counts_of([w], 6), Propagation(tolerance=1e-12))[0]
+        h = infer(model, counts_of([w], 6), EPInference(tolerance=1e-12))[0]
         assert_allclose(h, expected, rtol=1e-8)
 
 
-@pytest.mark.parametrize("how", [Propagation(), Gibbs(20, 50, seed=3)])
+@pytest.mark.parametrize("how", [EPInference(), GibbsInference(20, 50, seed=3)])
 def test_any_number_of_threads_gives_the_same_bits(rng, how):
     model = draw_model(50, 4, rng)
     X, _, _ = draw_corpus(model, 101, 30, rng)
@@ -64,7 +64,7 @@ def test_any_number_of_threads_gives_the_same_bits(rng, how):
 def test_gibbs_depends_on_its_seed(rng):
     model = draw_model(50, 4, rng)
     X, _, _ = draw_corpus(model, 20, 30, rng)
-    first, second = (infer(model, X, Gibbs(5, 5, seed=s)) for s in (0, 1))
+    first, second = (infer(model, X, GibbsInference(5, 5, seed=s)) for s in (0, 1))
     assert np.abs(first - second).max() > 0.01
 
 
@@ -75,25 +75,25 @@ def test_predictions_with_the_true_model_reach_a_long_chain(seed):
     truth = draw_model(500, 10, rng)
     X, y, _ = draw_corpus(truth, 2000, 100, rng)
     fast, usual = (
-        pr2(y, predict(truth, infer(truth, X, how, 2))) for how in (Propagation(), Gibbs())
+        pr2(y, predict(truth, infer(truth, X, how, 2))) for how in (EPInference(), GibbsInference())
     )
     long = LONG_CHAIN[seed]
     assert fast > long - 0.01
     assert usual > long - 0.01
 
 
-# pR2 of Gibbs(500, 4000); run this file to print them again
+# pR2 of GibbsInference(500, 4000); run this file to print them again
 LONG_CHAIN = [0.8418, 0.8207, 0.8161]
 
 
-@pytest.mark.parametrize("how", [Propagation(), Gibbs(5, 20)])
+@pytest.mark.parametrize("how", [EPInference(), GibbsInference(5, 20)])
 def test_documents_without_words_get_the_prior(rng, how):
     model = tiny_model(rng)
     h = infer(model, csr_array((2, 6), dtype=np.int64), how)
     assert_allclose(h, np.tile(model.alpha / model.alpha.sum(), (2, 1)))
 
 
-@pytest.mark.parametrize("how", [Propagation(), Gibbs(5, 20)])
+@pytest.mark.parametrize("how", [EPInference(), GibbsInference(5, 20)])
 def test_a_word_no_topic_has_tells_nothing(rng, how):
     model = tiny_model(rng)
     mu = model.mu.copy()
@@ -101,7 +101,7 @@ def test_a_word_no_topic_has_tells_nothing(rng, how):
     model = Model(model.alpha, mu / mu.sum(axis=0), model.eta, model.sigma)
     words = [0, 1, 1, 4]
     with_it = csr_array(np.array([[1, 2, 9, 0, 1, 0]]))
-    if isinstance(how, Propagation):
+    if isinstance(how, EPInference):
         assert_allclose(infer(model, with_it, how), infer(model, counts_of(words, 6), how))
     h = infer(model, with_it, how)
     assert_allclose(h.sum(axis=1), 1)
@@ -126,7 +126,7 @@ def test_many_copies_of_a_document_find_its_mixture(rng):
     model = tiny_model(rng)
     h = np.array([0.6, 0.3, 0.1])
     X = csr_array(np.rint(20_000 * model.mu @ h).astype(int)[None])
-    assert_allclose(infer(model, X, Propagation(tolerance=1e-6))[0], h, atol=0.005)
+    assert_allclose(infer(model, X, EPInference(tolerance=1e-6))[0], h, atol=0.005)
     assert_allclose(infer(model, X)[0], h, atol=0.03)  # it stops ten times sooner
 
 
@@ -141,4 +141,4 @@ if __name__ == "__main__":
         rng = np.random.default_rng(seed)
         truth = draw_model(500, 10, rng)
         X, y, _ = draw_corpus(truth, 2000, 100, rng)
-        print(seed, round(pr2(y, predict(truth, infer(truth, X, Gibbs(500, 4000), 2))), 4))  # noqa: T201
+        print(seed, round(pr2(y, predict(truth, infer(truth, X, GibbsInference(500, 4000), 2))), 4))  # noqa: T201

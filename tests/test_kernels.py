@@ -6,7 +6,7 @@ from numpy.testing import assert_allclose
 from oracles import unequal_model
 from scipy.sparse import csr_array
 
-from topicprism.backends import cpu, fold_in
+from topicprism.kernels import cpu, fold_in, random
 
 
 @pytest.fixture
@@ -97,7 +97,7 @@ def test_one_sweep_of_propagation(rng):
 
 def test_random_streams_are_spread_evenly():
     """splitmix64 from consecutive counters: mean 1/2 and no correlation, to five sigma."""
-    bits = [int(fold_in._scramble(np.uint64(i))) for i in range(4000)]
+    bits = [int(random.scramble(np.uint64(i))) for i in range(4000)]
     u = np.array(bits) / 2**64
     assert abs(u.mean() - 0.5) < 5 / np.sqrt(12 * 4000)
     assert abs(np.corrcoef(u[1:], u[:-1])[0, 1]) < 5 / np.sqrt(4000)

@@ -19,12 +19,12 @@ from types import SimpleNamespace
 import pytest
 
 import topicprism
-from topicprism import files
 from topicprism.cli import main
 from topicprism.datasets import make_reviews
-from topicprism.files import load
+from topicprism.io import files
+from topicprism.io.files import load
+from topicprism.io.tables import Options, TableError, open_table
 from topicprism.show import report
-from topicprism.tables import Options, TableError, open_table
 
 ROOT = Path(topicprism.__file__).parents[1]
 posix = pytest.mark.skipif(os.name != "posix", reason="special files are of other kinds elsewhere")
@@ -216,7 +216,7 @@ def test_an_interruption_leaves_no_part_beside_a_device(here, capsys, monkeypatc
         return predict(self, X, **options)
 
     monkeypatch.setattr(kind, "predict", interrupted)
-    monkeypatch.setattr("topicprism.tables.formats.CHARACTERS", 40_000)
+    monkeypatch.setattr("topicprism.io.tables.formats.CHARACTERS", 40_000)
     before = contents(here)
     status, _, err = run(capsys, "predict", "m.tprism", "a.csv", "-o", "p.csv")
     assert status == 130
@@ -306,9 +306,9 @@ def test_the_demo_writes_over_nothing_but_itself(tmp_path, monkeypatch, capsys, 
 
 def test_the_demo_can_be_repeated(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr("topicprism.cli.demo._run", lambda *_: None)
-    monkeypatch.setattr("topicprism.cli.demo.load_model", lambda *_: None)
-    monkeypatch.setattr("topicprism.cli.demo._beside_truth", lambda *_: [])
+    monkeypatch.setattr("topicprism.cli.commands.demo._run", lambda *_: None)
+    monkeypatch.setattr("topicprism.cli.commands.demo.load_model", lambda *_: None)
+    monkeypatch.setattr("topicprism.cli.commands.demo._beside_truth", lambda *_: [])
     for _ in range(2):
         assert run(capsys, "demo", "--folder", "d", "--documents", "500")[0] == 0
         (tmp_path / "d" / "reviews.html").write_text("of the demo")
@@ -641,7 +641,9 @@ def test_what_never_ends_is_looked_at_before_it_is_copied(here, capsys, monkeypa
     status, _, err = run(capsys, "fit", "a.csv", "--stop-words", zeros, "-o", "n.tprism")
     assert status == 2
     assert "is neither english nor none nor a file of words" in err
-    monkeypatch.setattr("topicprism.tables.streams.BLOCK", 0)  # nothing but the beginning is read
+    monkeypatch.setattr(
+        "topicprism.io.tables.streams.BLOCK", 0
+    )  # nothing but the beginning is read
     status, _, err = run(capsys, "predict", "m.tprism", zeros, *options)
     assert status == 2
     assert re.search("zero looks binary|zero has NUL characters", err), err

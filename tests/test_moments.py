@@ -9,28 +9,21 @@ from oracles import ordered_tuples
 from scipy.sparse import csr_array
 
 from topicprism import SpectralLDA
-from topicprism.corpus import Corpus
 from topicprism.datasets import make_slda
-from topicprism.engines import Threaded
+from topicprism.documents import Threaded
+from topicprism.documents.corpus import Corpus
+from topicprism.documents.sums import Spread
 from topicprism.evaluation import recovery_errors
-from topicprism.moments import (
-    Spread,
+from topicprism.spectral.basis import RARE, Basis, find_basis, scales, trace_of_A
+from topicprism.spectral.decompose import learn
+from topicprism.spectral.moments import (
     add_triples,
     fill_cube,
     in_three_orders,
     pair_products,
     word_sums,
 )
-from topicprism.sketching import (
-    RARE,
-    Basis,
-    find_basis,
-    scales,
-    sketch,
-    sketch_over,
-    trace_of_A,
-)
-from topicprism.spectral import learn
+from topicprism.spectral.sketch import sketch, sketch_over
 
 
 @pytest.fixture
@@ -117,7 +110,7 @@ def test_float32_directions_do_not_move_the_error(seed, monkeypatch):
     X, y, truth = make_slda(4000, n_words=200, n_topics=5, doc_length=60, random_state=seed)
     errors = []
     for dtype in (np.float32, np.float64):
-        monkeypatch.setattr("topicprism.sketching.SEARCH", dtype)
+        monkeypatch.setattr("topicprism.spectral.basis.SEARCH", dtype)
         model = learn(Corpus(X, y), 5, rng=np.random.default_rng(0)).model
         errors.append(recovery_errors(model, truth).mu)
     assert_allclose(*errors, rtol=1e-5)

@@ -10,7 +10,8 @@ from scipy.sparse import csr_array
 
 from topicprism import Corpus, SpectralSLDA
 from topicprism.datasets import draw_corpus, draw_model
-from topicprism.engines import OnDisk, Threaded
+from topicprism.documents import OnDisk, Threaded
+from topicprism.documents.subsets import KeyCounts, Subset
 from topicprism.learn import model_road, noise
 from topicprism.learn.defaults import MODEL
 from topicprism.learn.noise import (
@@ -21,8 +22,7 @@ from topicprism.learn.noise import (
     proportions,
 )
 from topicprism.model import Model
-from topicprism.spectral import decompose
-from topicprism.subsets import KeyCounts, Subset
+from topicprism.spectral.decompose import decompose
 
 
 def all_of_them(docs, model):

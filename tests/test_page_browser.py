@@ -16,7 +16,7 @@ from pages import HOSTILE, documents, hostile, nasty_texts, pipeline, reviews
 from sklearn.feature_extraction.text import CountVectorizer
 
 import topicprism
-from topicprism.inference import Propagation, infer, posterior
+from topicprism.inference import EPInference, infer, posterior
 from topicprism.show.report import summarise, write_page
 from topicprism.show.report.colouring import Colouring
 from topicprism.show.report.fitted import fitted
@@ -140,7 +140,7 @@ def rows(X):
 
 
 @pytest.mark.parametrize("features", ["mixture", "assignments"])
-@pytest.mark.parametrize("how", [Propagation(), Propagation(max_sweeps=23, tolerance=0)])
+@pytest.mark.parametrize("how", [EPInference(), EPInference(max_sweeps=23, tolerance=0)])
 @pytest.mark.parametrize(("alpha0", "burstiness"), [(3.6, 0.0), (0.5, 0.75), (100.0, 0.75)])
 def test_the_box_answers_as_python_does_for_any_model(
     visit, tmp_path, features, how, alpha0, burstiness

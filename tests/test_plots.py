@@ -32,7 +32,7 @@ from topicprism.show.plots import (
     to_pyldavis,
 )
 from topicprism.show.words import top_ids, top_words
-from topicprism.text import FastCountVectorizer
+from topicprism.vectorizer import FastCountVectorizer
 
 matplotlib.use("Agg")
 plt = pytest.importorskip("matplotlib.pyplot")

@@ -9,9 +9,9 @@ import pytest
 
 from topicprism import Corpus, Settings
 from topicprism.datasets import make_slda
-from topicprism.engines import Threaded
+from topicprism.documents import Threaded
 from topicprism.evaluation import recovery_errors
-from topicprism.spectral import learn
+from topicprism.spectral.decompose import learn
 
 
 @pytest.fixture(scope="module")

@@ -31,7 +31,7 @@ from topicprism.show.report.prose import fixed, number, percent
 from topicprism.show.report.sections import certainty, looks
 from topicprism.show.report.summary import topic_map
 from topicprism.show.words import top_words
-from topicprism.text import FastCountVectorizer
+from topicprism.vectorizer import FastCountVectorizer
 
 
 @pytest.fixture(scope="module")

@@ -11,7 +11,7 @@ from topicprism import SpectralSLDA
 from topicprism.datasets import ASPECTS, REVIEW_WORDS, draw_corpus, make_reviews
 from topicprism.datasets.reviews import LENGTHS, LEXICON, _written
 from topicprism.evaluation import recovery_errors
-from topicprism.text import FastCountVectorizer
+from topicprism.vectorizer import FastCountVectorizer
 
 
 def test_the_truth_is_a_model_over_the_words_that_a_vectoriser_finds():

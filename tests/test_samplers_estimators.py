@@ -33,7 +33,7 @@ from topicprism.evaluation import (
 from topicprism.learn.hybrid import as_wide_as
 from topicprism.model import Model
 from topicprism.samplers import Progress
-from topicprism.text import FastCountVectorizer
+from topicprism.vectorizer import FastCountVectorizer
 
 SHORT = {"burn_in": 3, "n_kept": 2}
 PAIR = np.array([1.0, 2.0])

@@ -10,20 +10,20 @@ from scipy.sparse import csr_array
 from scipy.spatial.distance import cdist
 
 from topicprism import Corpus, FewerTopicsWarning, HybridSLDA, SpectralSLDA
-from topicprism.backends.steering import pulls as kernel
-from topicprism.backends.steering import settle
 from topicprism.datasets import make_slda
-from topicprism.engines import Threaded
+from topicprism.documents import Threaded
+from topicprism.documents.subsets import ALL
 from topicprism.evaluation import completion_log_likelihood, pr2
 from topicprism.inference import infer
+from topicprism.kernels.gibbs import LEAST
+from topicprism.kernels.gibbs import topics as draw_topics
+from topicprism.kernels.gradient import pulls as kernel
+from topicprism.kernels.gradient import settle
 from topicprism.learn.defaults import STEERING
 from topicprism.learn.hybrid import STANDARD, Hybrid, HybridRequest
 from topicprism.learn.ridge import products, regress
 from topicprism.learn.steering import Gradients, gradients, map_products, prior_shift
 from topicprism.samplers import Gaussian, Plan, Schedule, chain, flat, init, observe
-from topicprism.samplers._kernels import LEAST
-from topicprism.samplers._kernels import topics as draw_topics
-from topicprism.subsets import ALL
 
 AS_IT_IS = STANDARD
 

@@ -7,9 +7,17 @@ from scipy.sparse import csr_array, vstack
 
 from topicprism import Corpus, SpectralLDA, SpectralSLDA
 from topicprism.datasets import make_slda
-from topicprism.engines import OnDisk, Threaded
+from topicprism.documents import OnDisk, Threaded
+from topicprism.documents.subsets import (
+    ALL,
+    BUCKETS,
+    KEYS,
+    KeyCounts,
+    Subset,
+    SubsetDocuments,
+    map_subsets,
+)
 from topicprism.evaluation import halves, split_words
-from topicprism.subsets import ALL, BUCKETS, KEYS, KeyCounts, Subset, SubsetDocuments, map_subsets
 
 
 @pytest.fixture(scope="module")

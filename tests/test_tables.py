@@ -15,10 +15,10 @@ from pathlib import Path
 import pytest
 from malformed import MALFORMED
 
-from topicprism import tables
+from topicprism.io import tables
 from topicprism.io.failures import OutputError
-from topicprism.tables import Options, TableError, formats, open_table, rows_to, streams, usable
-from topicprism.tables.columns import quoted, remedy
+from topicprism.io.tables import Options, TableError, formats, open_table, rows_to, streams, usable
+from topicprism.io.tables.columns import quoted, remedy
 
 ROWS = [
     ("a clean room, and quiet", 5.0),

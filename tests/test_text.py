@@ -17,12 +17,12 @@ from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 
-import topicprism.text.counting as counting
-from topicprism.text import FastCountVectorizer
-from topicprism.text.counting import encode, fold_table, names_of
-from topicprism.text.counting import given as given_terms
-from topicprism.text.kernels import Rows, count, relabel, spell, split
-from topicprism.text.lexicon import empty, hash_of, insert, mix, take
+import topicprism.vectorizer.counting as counting
+from topicprism.vectorizer import FastCountVectorizer
+from topicprism.vectorizer.counting import encode, fold_table, names_of
+from topicprism.vectorizer.counting import given as given_terms
+from topicprism.vectorizer.kernels import Rows, count, relabel, spell, split
+from topicprism.vectorizer.lexicon import empty, hash_of, insert, mix, take
 
 IMDB = Path(__file__).parents[2] / "shared" / "data" / "imdb.parquet"
 

@@ -32,8 +32,8 @@ from topicprism import (
 from topicprism.pipeline import assemble
 from topicprism.pipeline.inputs import Batch
 from topicprism.pipeline.provenance import Fingerprint, Ledger, facts_about
-from topicprism.text import FastCountVectorizer
-from topicprism.text.scripts import unspaced
+from topicprism.vectorizer import FastCountVectorizer
+from topicprism.vectorizer.scripts import unspaced
 
 TEXTS, STARS = small_texts()
 NEW = ["a friendly smile at breakfast", "the carpet: dirty, with mould", ""]

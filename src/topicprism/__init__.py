@@ -1,31 +1,24 @@
 """Spectral learning of supervised topic models.
 
-A document walks through the package in this order; each line is one module,
-one dataclass in, one dataclass out::
+A document walks through the package in this order::
 
-    text        raw text to counts                        FastCountVectorizer
-    corpus      word counts and responses                 Corpus, Documents
-    moments     sums over documents                       WordSums, SketchSums
-    sketching   moments in a few coordinates              Basis, Sketch
-    centred     alpha0 and sigma taken into account       Centred
-    whitening   the k-dimensional topic space             Whitening
-    tensor      orthogonal tensor eigenpairs              Eigenpairs
-    recovery    back to words: alpha, mu, eta, sigma
-    spectral    the whole walk on one page                Solution, Model
-    subsets     folds and samples of documents            Subset
-    learn       k, alpha0, and text that is not the model's   FitResult
-    inference   topic proportions of new documents        h, y_hat
-    evaluation  how good is it
-    theory      how hard was it                           Diagnostics
-    show        all of it for a human reader              Effects, Summary, one HTML page
+    pipeline    from texts and numbers to a fitted pipeline: for Python and the command alike
+    vectorizer  raw text to counts
+    estimators  doors for scikit-learn
+    documents   counts and responses, in memory or on disk, and some of them
+    learn       from documents to a model with nothing to tune: the corridor is learn.auto
+    spectral    moments, tensors and what is read off them: the paper
+    samplers    the same model by Gibbs sampling
+    inference   topic proportions of new documents
+    evaluation  how good it is
+    show        all of it for a human reader
+    io          tables, model files, and writing them whole or not at all
+    cli         the command topicprism
+    datasets    corpora with a known truth
+    kernels     where the time goes
 
-``samplers`` reach the same Model by Gibbs sampling.  ``estimators`` wrap all of it for
-scikit-learn, ``pipeline`` puts raw text in front and keeps facts about it, for Python and the
-command alike (``defaults`` has their defaults), ``files`` keeps what was learnt, ``datasets``
-draws corpora with a known truth.  ``tables`` reads texts and numbers from files, ``cli`` is the
-command ``topicprism``, ``io`` writes files whole or not at all.  Where the documents are kept is
-decided by ``engines``, on what the arithmetic runs by ``backends``.  Neither appears in the
-mathematics.
+``model`` is what all of them share, ``validation`` says what input must be, ``defaults`` has
+the defaults of counting and fitting.  ``docs/tour.md`` walks through it with a review.
 
 Names are imported when they are first asked for: ``topicprism --help`` needs no numpy, and
 Ctrl-C finds the command ready for it from the start.
@@ -35,7 +28,7 @@ __version__ = "0.1.0"
 
 TYPE_CHECKING = False  # typing's own would have to be imported
 if TYPE_CHECKING:
-    from topicprism.corpus import Corpus
+    from topicprism.documents.corpus import Corpus
     from topicprism.estimators import (
         FewerTopicsWarning,
         GibbsSLDA,
@@ -47,8 +40,8 @@ if TYPE_CHECKING:
         SpectralLDA,
         SpectralSLDA,
     )
-    from topicprism.files import FileError
-    from topicprism.inference import Gibbs, Propagation, infer
+    from topicprism.inference import EPInference, GibbsInference, infer
+    from topicprism.io.files import FileError
     from topicprism.model import Model, TooManyTopics
     from topicprism.pipeline import (
         MissingValuesWarning,
@@ -58,26 +51,28 @@ if TYPE_CHECKING:
         load,
         save,
     )
-    from topicprism.settings import Settings
-    from topicprism.sketching import Basis, Sketch, sketch
-    from topicprism.spectral import Solution, decompose
+    from topicprism.spectral.basis import Basis
+    from topicprism.spectral.decompose import Solution, decompose
+    from topicprism.spectral.settings import Settings
+    from topicprism.spectral.sketch import Sketch, sketch
 else:
     _HOMES = {  # the same, for those who run it
-        "corpus": ["Corpus"],
+        "documents.corpus": ["Corpus"],
         "estimators": [
             *["FewerTopicsWarning", "GibbsSLDA", "HybridSLDA", "InterruptedWarning", "MedLDA"],
             *["MedLDAClassifier", "ShortDocumentsWarning", "SpectralLDA", "SpectralSLDA"],
         ],
-        "files": ["FileError"],
-        "inference": ["Gibbs", "Propagation", "infer"],
+        "inference": ["EPInference", "GibbsInference", "infer"],
+        "io.files": ["FileError"],
         "model": ["Model", "TooManyTopics"],
         "pipeline": [
             *["MissingValuesWarning", "TopicPipeline", "UnspacedWarning"],
             *["fit", "load", "save"],
         ],
-        "settings": ["Settings"],
-        "sketching": ["Basis", "Sketch", "sketch"],
-        "spectral": ["Solution", "decompose"],
+        "spectral.basis": ["Basis"],
+        "spectral.decompose": ["Solution", "decompose"],
+        "spectral.settings": ["Settings"],
+        "spectral.sketch": ["Sketch", "sketch"],
     }
 
     def __getattr__(name):
@@ -102,9 +97,10 @@ else:
 __all__ = [
     "Basis",
     "Corpus",
+    "EPInference",
     "FewerTopicsWarning",
     "FileError",
-    "Gibbs",
+    "GibbsInference",
     "GibbsSLDA",
     "HybridSLDA",
     "InterruptedWarning",
@@ -112,7 +108,6 @@ __all__ = [
     "MedLDAClassifier",
     "MissingValuesWarning",
     "Model",
-    "Propagation",
     "Settings",
     "ShortDocumentsWarning",
     "Sketch",

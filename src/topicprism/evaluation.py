@@ -14,11 +14,12 @@ from scipy.spatial.distance import cdist
 from sklearn.metrics import r2_score
 
 from topicprism._typing import Array, Counts, Doc, DocTopic, Ints, Topic
-from topicprism.backends import keys as kernels
-from topicprism.corpus import Rows, check_counts, cut, document_keys, take_rows
+from topicprism.documents.corpus import Rows, cut, document_keys, take_rows
+from topicprism.documents.sums import Spread
 from topicprism.inference import infer
+from topicprism.kernels import keys as kernels
 from topicprism.model import Model
-from topicprism.moments import Spread
+from topicprism.validation import check_counts
 
 SMOOTHING = 1e-3
 BLOCK = 100_000  # entries whose probabilities are held at once

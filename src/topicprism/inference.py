@@ -3,9 +3,9 @@
 The best prediction of y is eta . E[h | words], so what counts is the posterior
 *mean* of h.  Two ways to it:
 
-``Propagation``  expectation propagation: deterministic, about ten visits of each
+``EPInference``    expectation propagation: deterministic, about ten visits of each
                  word; the default.
-``Gibbs``        the paper's: sampling with averaging; hundreds of visits.
+``GibbsInference`` the paper's: sampling with averaging; hundreds of visits.
 
 On 2,000 documents of 100 words (V=500, k=10, true parameters) propagation comes
 within 0.01 of the R^2 of a very long chain and is nearer to it than mean-field
@@ -21,13 +21,13 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from topicprism._typing import Array, Counts, Doc, DocTopic, Topic
-from topicprism.backends import fold_in
-from topicprism.corpus import Rows, cut, take_rows
+from topicprism.documents.corpus import Rows, cut, take_rows
+from topicprism.kernels import fold_in
 from topicprism.model import Model
 
 
 @dataclass(frozen=True)
-class Propagation:
+class EPInference:
     """Stop a document when no word moves its Dirichlet by ``tolerance`` of its total."""
 
     max_sweeps: int = 50
@@ -44,7 +44,7 @@ class Propagation:
 
 
 @dataclass(frozen=True)
-class Gibbs:
+class GibbsInference:
     """``burn_in`` sweeps, then the average over ``n_sweeps``; one random stream per document."""
 
     burn_in: int = 100
@@ -79,7 +79,7 @@ class Posterior:
 def infer(
     model: Model,
     counts: Counts | Rows,
-    how: Propagation | Gibbs = Propagation(),
+    how: EPInference | GibbsInference = EPInference(),
     n_threads: int = 1,
 ) -> DocTopic:
     """E[h | words] of each document; the same for any number of threads."""
@@ -89,7 +89,7 @@ def infer(
 def posterior(
     model: Model,
     counts: Counts | Rows,
-    how: Propagation | Gibbs = Propagation(),
+    how: EPInference | GibbsInference = EPInference(),
     n_threads: int = 1,
 ) -> Posterior:
     """E[h | words] of each document and, by propagation, how sure it is."""
@@ -98,10 +98,10 @@ def posterior(
             f"counts have {counts.shape[1]} columns, but the model was learnt on {model.n_words} "
             "words; vectorise with the vocabulary used in training"
         )
-    if model.burstiness and isinstance(how, Gibbs):
+    if model.burstiness and isinstance(how, GibbsInference):
         raise ValueError(
             f"the model has burstiness={model.burstiness:g}, but Gibbs sampling counts whole "
-            "words; use Propagation"
+            "words; use EPInference"
         )
     mu, alpha = np.ascontiguousarray(model.mu), np.ascontiguousarray(model.alpha)
     h, totals = np.empty((counts.shape[0], model.n_topics)), np.empty(counts.shape[0])

@@ -8,9 +8,8 @@
     reading    a table as documents to fit
     facts      what there is to tell                       dict
     showing    the same at 80 columns
-    fitting    fit          selecting  select       sketches   sketch, merge
-    predicting predict      using      topics, report   demo   demo
-    warmup     warmup
+    commands   fit, predict, select, demo, warmup; using: topics and report; sketches: sketch and
+               merge
 
 Messages go to standard error, results to standard output or to a file.  The exit status is
 2 for a mistake in the input, with one sentence that says which, 130 after Ctrl-C, 143 after
@@ -38,10 +37,10 @@ if TYPE_CHECKING:
     from topicprism.cli.session import Session
 
 MODULES = {  # what a command needs is imported when it is known which
-    "fit": "fitting",
-    "predict": "predicting",
+    "fit": "fit",
+    "predict": "predict",
     "topics": "using",
-    "select": "selecting",
+    "select": "select",
     "report": "using",
     "sketch": "sketches",
     "merge": "sketches",
@@ -120,7 +119,7 @@ def _imported(command: str) -> tuple[Callable[[Session], None], type[Session]]:
     from topicprism.cli.session import Session
 
     run: Callable[[Session], None] = getattr(
-        import_module(f"topicprism.cli.{MODULES[command]}"), command
+        import_module(f"topicprism.cli.commands.{MODULES[command]}"), command
     )
     return run, Session
 

@@ -12,7 +12,7 @@ from typing import Any, NoReturn
 from topicprism import __version__
 from topicprism.cli import options, values
 from topicprism.defaults import FITTING
-from topicprism.tables import OUTPUTS
+from topicprism.io.tables import OUTPUTS
 
 ORDERS = ("relevance", "probability", "frex")  # those of topicprism.show.words, which takes long
 EXAMPLES = {  # by command; the first of each is shown by topicprism --help

@@ -7,7 +7,7 @@ from typing import Any
 
 from topicprism.cli import values
 from topicprism.defaults import COUNTING, FITTING
-from topicprism.tables import FORMATS
+from topicprism.io.tables import FORMATS
 
 MODELS = {  # what --model may be, and the estimator it is
     "spectral": "SpectralSLDA",

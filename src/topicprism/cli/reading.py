@@ -6,12 +6,12 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from topicprism.io.tables import Chunk, Table, TableError, usable
+from topicprism.io.tables.columns import DAMAGED_ROW, EMPTY, NO_STRING
+from topicprism.io.tables.formats import DAMAGED
 from topicprism.limits import SMALLEST
 from topicprism.pipeline.inputs import Batch
 from topicprism.pipeline.provenance import Ledger
-from topicprism.tables import Chunk, Table, TableError, usable
-from topicprism.tables.columns import DAMAGED_ROW, EMPTY, NO_STRING
-from topicprism.tables.formats import DAMAGED
 
 
 @dataclass(frozen=True)

@@ -15,10 +15,10 @@ from pathlib import Path
 from typing import Any, TextIO
 
 from topicprism.cli.progress import Progress
-from topicprism.files import FileError, TextSketch, load, plain
 from topicprism.io.atomic import check_target, followed, part_of
+from topicprism.io.files import FileError, TextSketch, load, plain
+from topicprism.io.tables import STDIN, Options, Table, TableError, matching, open_table
 from topicprism.pipeline import TopicPipeline
-from topicprism.tables import STDIN, Options, Table, TableError, matching, open_table
 
 MODEL, SKETCH = ".tprism", ".tpsketch"
 NO_FILE = ("english", "none")  # stop words that are not in one

@@ -19,13 +19,13 @@ from sklearn.utils import Tags, check_random_state
 from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
 
 from topicprism._typing import Counts, Doc, DocTopic
-from topicprism.corpus import check_counts, check_response, refuse_masked
 from topicprism.evaluation import pr2
 from topicprism.inference import infer, posterior, predict
 from topicprism.limits import SMALLEST
 from topicprism.model import Model
 from topicprism.show.notebook import topics_html
-from topicprism.text.columns import indexed_like
+from topicprism.validation import check_counts, check_response, refuse_masked
+from topicprism.vectorizer.columns import indexed_like
 
 ENTRIES = 2_000  # of a matrix: inferring topics from fewer takes less time than to start a thread
 

@@ -9,8 +9,8 @@ from typing import Any, Self
 from joblib import effective_n_jobs
 
 from topicprism._typing import DocTopic
-from topicprism.corpus import Corpus
-from topicprism.engines import Threaded
+from topicprism.documents import Threaded
+from topicprism.documents.corpus import Corpus
 from topicprism.estimators.base import generator, warn_of_fewer
 from topicprism.estimators.sampled import (
     AUTO,
@@ -27,7 +27,7 @@ from topicprism.learn.ridge import Calibrated
 from topicprism.model import Model
 from topicprism.samplers import Gaussian, Plan
 from topicprism.samplers.state import RESPONSES
-from topicprism.settings import check_choice, check_real
+from topicprism.validation import check_choice, check_real
 
 
 class GibbsSLDA(SampledRegression):

@@ -11,7 +11,6 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import column_or_1d
 
 from topicprism._typing import Array
-from topicprism.corpus import refuse_masked
 from topicprism.estimators.sampled import (
     Callback,
     SampledRegression,
@@ -21,7 +20,7 @@ from topicprism.estimators.sampled import (
     with_callbacks,
 )
 from topicprism.samplers import Hinge, Plan, Tube
-from topicprism.settings import check_real
+from topicprism.validation import check_real, refuse_masked
 
 
 class MedLDA(SampledRegression):

@@ -12,9 +12,9 @@ from joblib import effective_n_jobs
 from sklearn.utils.validation import check_is_fitted
 
 from topicprism._typing import Array, Counts, Doc, DocTopic
-from topicprism.backends import one_blas_thread
 from topicprism.estimators.base import Regression, Topics, generator, varied
 from topicprism.inference import infer, posterior
+from topicprism.kernels.blas import one_blas_thread
 from topicprism.learn.ridge import Calibrated, Products, regress
 from topicprism.model import Model, ResponseScale
 from topicprism.samplers import Plan, Progress, Schedule, State, chain, flat, init, keep, observe
@@ -26,7 +26,7 @@ from topicprism.samplers.state import (
     standardise,
     to_model,
 )
-from topicprism.settings import check_prior, check_real, check_whole
+from topicprism.validation import check_prior, check_real, check_whole
 
 try:
     from sklearn import callback as progress

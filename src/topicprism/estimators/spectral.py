@@ -9,13 +9,13 @@ import numpy as np
 from joblib import effective_n_jobs
 from sklearn.utils.validation import check_is_fitted
 
-from topicprism.corpus import MIN_WORDS, Corpus, Documents
-from topicprism.engines import Threaded
+from topicprism.documents import Threaded
+from topicprism.documents.corpus import MIN_WORDS, Corpus, Documents
 from topicprism.estimators.base import Regression, Topics, generator, varied, warn_of_fewer
 from topicprism.evaluation import completion_log_likelihood
 from topicprism.learn import FitRequest, FitResult, learn, learn_sketch
-from topicprism.settings import Settings
-from topicprism.sketching import Sketch
+from topicprism.spectral.settings import Settings
+from topicprism.spectral.sketch import Sketch
 
 
 class ShortDocumentsWarning(UserWarning):

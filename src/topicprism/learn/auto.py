@@ -11,16 +11,18 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from topicprism.backends import one_blas_thread
-from topicprism.corpus import Corpus, Documents
+from topicprism.documents.corpus import Corpus, Documents
+from topicprism.documents.subsets import KeyCounts, in_key_order
+from topicprism.documents.sums import Additive
+from topicprism.kernels.blas import one_blas_thread
 from topicprism.learn import model_road, text_road
 from topicprism.learn.defaults import MODEL, TEXT
 from topicprism.learn.result import AS_ASKED, FitContext, FitRequest, FitResult
 from topicprism.learn.spectrum import describe_crowd, read_spectrum
-from topicprism.moments import Additive, WordSums, word_sums
-from topicprism.sketching import Sketch, find_basis, sketch_over, trace_of_A
-from topicprism.spectral import width_for
-from topicprism.subsets import KeyCounts, in_key_order
+from topicprism.spectral.basis import find_basis, trace_of_A
+from topicprism.spectral.decompose import width_for
+from topicprism.spectral.moments import WordSums, word_sums
+from topicprism.spectral.sketch import Sketch, sketch_over
 
 
 def learn(docs: Documents, request: FitRequest, rng: np.random.Generator) -> FitResult:

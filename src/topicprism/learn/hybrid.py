@@ -15,10 +15,11 @@ from typing import Any
 import numpy as np
 
 from topicprism._typing import Doc, Word, WordTopic
-from topicprism.backends import one_blas_thread
-from topicprism.corpus import Corpus
-from topicprism.engines import Threaded
+from topicprism.documents import Threaded
+from topicprism.documents.corpus import Corpus
+from topicprism.documents.subsets import ALL, KeyCounts
 from topicprism.inference import infer, predict
+from topicprism.kernels.blas import one_blas_thread
 from topicprism.learn.auto import learn
 from topicprism.learn.defaults import STEERING, TEXT
 from topicprism.learn.result import AS_ASKED, FitRequest, FitResult, Regime, Selection
@@ -26,7 +27,6 @@ from topicprism.learn.ridge import Calibrated, best_alpha0, calibrate, products,
 from topicprism.learn.steering import prior_shift
 from topicprism.model import Model, ResponseScale
 from topicprism.samplers import Gaussian, Plan, State
-from topicprism.subsets import ALL, KeyCounts
 
 STANDARD = ResponseScale(0.0, 1.0)
 FROM_DRAWS = "the mean of the kept draws"

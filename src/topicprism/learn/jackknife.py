@@ -15,8 +15,8 @@ from topicprism.evaluation import match
 from topicprism.learn.defaults import MODEL
 from topicprism.learn.result import FitContext, FitResult
 from topicprism.model import TooManyTopics
-from topicprism.sketching import moments_of_subsets
-from topicprism.spectral import SPARE, decompose
+from topicprism.spectral.decompose import SPARE, decompose
+from topicprism.spectral.sketch import moments_of_subsets
 
 
 def jackknife_std(without_one: Any, axis: int = 0) -> Array:

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from topicprism.documents.subsets import Subset, map_subsets
 from topicprism.learn.defaults import MODEL
 from topicprism.learn.jackknife import with_standard_errors, without_each
 from topicprism.learn.noise import Estimate, noise_by_split_half
@@ -20,11 +21,10 @@ from topicprism.learn.result import (
 )
 from topicprism.learn.spectrum import Spectrum, alpha0_of
 from topicprism.model import Model, TooManyTopics
-from topicprism.moments import word_sums
-from topicprism.recovery import noise_variance_std
-from topicprism.sketching import Sketch, moments_of_subsets
-from topicprism.spectral import SPARE, decompose
-from topicprism.subsets import Subset, map_subsets
+from topicprism.spectral.decompose import SPARE, decompose
+from topicprism.spectral.moments import word_sums
+from topicprism.spectral.recovery import noise_variance_std
+from topicprism.spectral.sketch import Sketch, moments_of_subsets
 
 
 def from_sketch(

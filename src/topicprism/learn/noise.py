@@ -30,16 +30,16 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from topicprism._typing import Array, Doc, DocTopic
-from topicprism.corpus import Corpus, Documents
+from topicprism.documents.corpus import Corpus, Documents
+from topicprism.documents.subsets import Subset
+from topicprism.documents.sums import Additive
 from topicprism.evaluation import split_words
-from topicprism.inference import Propagation, posterior
+from topicprism.inference import EPInference, posterior
 from topicprism.learn.defaults import MODEL
 from topicprism.learn.jackknife import jackknife_std, jackknife_value
 from topicprism.model import Model
-from topicprism.moments import Additive
-from topicprism.subsets import Subset
 
-FEW_SWEEPS = Propagation(max_sweeps=8, tolerance=0.03)  # h need not be exact
+FEW_SWEEPS = EPInference(max_sweeps=8, tolerance=0.03)  # h need not be exact
 MOST_WORDS = 2_000  # that g is made of, the most frequent
 MIXED = 0.05  # of the corpus in q, so that no word is next to impossible
 BLOCK = 256  # documents at once

@@ -2,7 +2,7 @@
 
 A spectral answer needs no start and has no local optima, but where text is not
 from the model its topics are rough.  A round assigns the words of each document to
-topics (:func:`topicprism.backends.fold_in.assign`) and estimates each topic anew::
+topics (:func:`topicprism.kernels.fold_in.assign`) and estimates each topic anew::
 
     mu_i  ~  beta + expected counts of each word in topic i
 
@@ -16,13 +16,13 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from topicprism._typing import Topic, WordTopic
-from topicprism.backends import fold_in
-from topicprism.corpus import Corpus, Documents, take_rows
+from topicprism.documents.corpus import Corpus, Documents, take_rows
+from topicprism.documents.subsets import ALL, Subset
+from topicprism.documents.sums import Additive
 from topicprism.inference import weighed
+from topicprism.kernels import fold_in
 from topicprism.learn.defaults import TEXT
 from topicprism.model import Model
-from topicprism.moments import Additive
-from topicprism.subsets import ALL, Subset
 
 
 @dataclass(frozen=True)

@@ -28,15 +28,17 @@ from operator import add
 import numpy as np
 
 from topicprism._typing import Array, Coord, Cube, Square, Word, WordCoord, WordTopic
-from topicprism.corpus import Corpus, Documents
+from topicprism.documents.corpus import Corpus, Documents
+from topicprism.documents.subsets import Subset, map_subsets
+from topicprism.documents.sums import Additive
 from topicprism.learn.defaults import TEXT
 from topicprism.learn.result import FitContext
 from topicprism.model import Model, TooManyTopics
-from topicprism.moments import Additive, pair_products, word_sums
-from topicprism.settings import Settings
-from topicprism.sketching import Sketch, orthonormal, scales
-from topicprism.spectral import decompose
-from topicprism.subsets import Subset, map_subsets
+from topicprism.spectral.basis import orthonormal, scales
+from topicprism.spectral.decompose import decompose
+from topicprism.spectral.moments import pair_products, word_sums
+from topicprism.spectral.settings import Settings
+from topicprism.spectral.sketch import Sketch
 
 
 @dataclass(frozen=True)

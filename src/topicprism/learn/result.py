@@ -10,12 +10,13 @@ from functools import cached_property
 import numpy as np
 
 from topicprism._typing import Array, Topic
-from topicprism.corpus import Documents
+from topicprism.documents.corpus import Documents
+from topicprism.documents.subsets import ALL, KeyCounts, Subset
 from topicprism.model import Model, ResponseScale
-from topicprism.settings import Settings, check_problem
-from topicprism.sketching import SIGNIFICANT, Sketch
-from topicprism.spectral import Solution
-from topicprism.subsets import ALL, KeyCounts, Subset
+from topicprism.spectral.decompose import Solution
+from topicprism.spectral.settings import Settings
+from topicprism.spectral.sketch import SIGNIFICANT, Sketch
+from topicprism.validation import check_problem
 
 AS_ASKED = "as asked"
 

@@ -17,13 +17,13 @@ import numpy as np
 from scipy.optimize import nnls
 
 from topicprism._typing import Array, Doc, DocTopic, Square, Topic
-from topicprism.corpus import Corpus, Documents
+from topicprism.documents.corpus import Corpus, Documents
+from topicprism.documents.subsets import Subset
+from topicprism.documents.sums import Additive
 from topicprism.evaluation import split_words, word_log_likelihood
 from topicprism.inference import Posterior, infer, posterior
 from topicprism.learn.defaults import TEXT
 from topicprism.model import Model, ResponseScale
-from topicprism.moments import Additive
-from topicprism.subsets import Subset
 
 PENALTIES = np.logspace(-6, 0, 13)  # per document, tried by generalised cross-validation
 

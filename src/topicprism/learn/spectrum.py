@@ -18,10 +18,10 @@ from topicprism.learn.defaults import MODEL
 from topicprism.learn.response_topics import response_has_signal
 from topicprism.learn.result import AS_ASKED, FitRequest, Regime
 from topicprism.model import TooManyTopics
-from topicprism.recovery import noise_variance
-from topicprism.settings import Settings
-from topicprism.sketching import SIGNIFICANT, Sketch
-from topicprism.spectral import SPARE, decompose
+from topicprism.spectral.decompose import SPARE, decompose
+from topicprism.spectral.recovery import noise_variance
+from topicprism.spectral.settings import Settings
+from topicprism.spectral.sketch import SIGNIFICANT, Sketch
 
 
 @dataclass(frozen=True)

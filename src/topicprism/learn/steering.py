@@ -7,7 +7,7 @@ h(words), the proportions that words alone give, and the error it leaves ::
 
     sum over documents of (y - eta . h(words))^2
 
-Its gradient along each log mu[w, i] is known (:mod:`topicprism.backends.steering`), with the
+Its gradient along each log mu[w, i] is known (:mod:`topicprism.kernels.gradient`), with the
 standard error of that gradient over documents.  What may be chance is taken off::
 
     gradient = sign(gradient) max(|gradient| - c * standard error, 0)
@@ -29,13 +29,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from topicprism._typing import Array, Doc, DocTopic, Topic, WordTopic
-from topicprism.backends import steering
-from topicprism.corpus import Corpus, Documents, take_rows
+from topicprism.documents.corpus import Corpus, Documents, take_rows
+from topicprism.documents.sums import Additive
 from topicprism.inference import weighed
+from topicprism.kernels import gradient as kernels
 from topicprism.learn.defaults import STEERING
 from topicprism.learn.ridge import Products, regress
 from topicprism.model import Model
-from topicprism.moments import Additive
 
 
 @dataclass(frozen=True)
@@ -71,7 +71,7 @@ def map_products(c: Corpus, model: Model) -> Products:
 def gradients(c: Corpus, model: Model, eta: Topic) -> Gradients:
     X, y, h = _proportions(c, model)
     gradient, squares = sums = np.zeros((2, *model.mu.shape))
-    steering.pulls(*X, model.alpha, y, eta, h, sums)
+    kernels.pulls(*X, model.alpha, y, eta, h, sums)
     return Gradients(gradient, squares, len(y), float(((y - h @ eta) ** 2).sum()))
 
 
@@ -81,5 +81,5 @@ def _proportions(c: Corpus, model: Model) -> tuple[tuple[Array, ...], Doc, DocTo
     X = weighed(take_rows(rows.counts, 0, len(rows)), model.burstiness)
     words = (X.indptr, X.indices, X.data, np.ascontiguousarray(model.mu))
     h = np.empty((len(rows), model.n_topics))
-    steering.settle(*words, model.alpha, STEERING.sweeps, h)
+    kernels.settle(*words, model.alpha, STEERING.sweeps, h)
     return words, np.ascontiguousarray(rows.y, dtype=float), h

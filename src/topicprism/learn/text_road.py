@@ -13,7 +13,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from topicprism.corpus import Documents
+from topicprism.documents.corpus import Documents
+from topicprism.documents.subsets import ALL, SubsetDocuments
 from topicprism.learn.defaults import TEXT
 from topicprism.learn.refine import refine
 from topicprism.learn.response_topics import FirstTopics
@@ -21,10 +22,10 @@ from topicprism.learn.result import AS_ASKED, FitContext, FitResult, Trial, list
 from topicprism.learn.ridge import best_alpha0, calibrate, likeliest_alpha0, products, regress
 from topicprism.learn.spectrum import describe_crowd
 from topicprism.model import Model
-from topicprism.moments import word_sums
-from topicprism.sketching import Sketch, find_basis, sketch_over
-from topicprism.spectral import width_for
-from topicprism.subsets import ALL, SubsetDocuments
+from topicprism.spectral.basis import find_basis
+from topicprism.spectral.decompose import width_for
+from topicprism.spectral.moments import word_sums
+from topicprism.spectral.sketch import Sketch, sketch_over
 
 Chosen = tuple[int, str, tuple[Trial, ...]]  # number of topics, why, and what was tried
 

@@ -13,10 +13,10 @@
 or on disk, and in nothing else.
 """
 
-from topicprism.files import load, save
+from topicprism.io.files import load, save
 from topicprism.pipeline.fitted import TopicPipeline, assemble, fit
 from topicprism.pipeline.inputs import MissingValuesWarning
-from topicprism.text.scripts import UnspacedWarning
+from topicprism.vectorizer.scripts import UnspacedWarning
 
 __all__ = [
     "MissingValuesWarning",

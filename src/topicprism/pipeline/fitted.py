@@ -19,9 +19,9 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from topicprism import files
 from topicprism._typing import Doc
 from topicprism.defaults import COUNTING, FITTING
+from topicprism.io import files
 from topicprism.model import Model
 from topicprism.pipeline.inputs import Batch, as_documents, as_list, present, warn_of_unspaced
 from topicprism.pipeline.provenance import Ledger
@@ -29,8 +29,8 @@ from topicprism.pipeline.steps import counts_step, topics_step
 from topicprism.show import plots
 from topicprism.show.notebook import topics_html
 from topicprism.show.words import Words
-from topicprism.text import FastCountVectorizer, PrecomputedCounts
-from topicprism.text.columns import are_counts, indexed_like
+from topicprism.vectorizer import FastCountVectorizer, PrecomputedCounts
+from topicprism.vectorizer.columns import are_counts, indexed_like
 
 
 class TopicPipeline(Pipeline):
@@ -191,7 +191,7 @@ def fit(
     y : the same, of numbers; or of labels for ``MedLDAClassifier``
         The response; not needed by ``SpectralLDA``.
     max_features, min_df, max_df, stop_words, ngram_range, lowercase, vocabulary
-        As in :class:`topicprism.text.FastCountVectorizer`.  For texts in another language,
+        As in :class:`topicprism.vectorizer.FastCountVectorizer`.  For texts in another language,
         pass ``stop_words=None`` or a list.  With counts, ``vocabulary`` is the word of each
         column, x0, x1, ... if it is not given, and the others must not be.
     estimator : class or instance, default=None

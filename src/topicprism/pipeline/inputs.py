@@ -11,11 +11,11 @@ from typing import Any
 import numpy as np
 from scipy.sparse import csr_array
 
-from topicprism.corpus import refuse_masked
-from topicprism.tables.columns import EMPTY, NO_RESPONSE
-from topicprism.text.columns import are_counts
-from topicprism.text.counting import documents
-from topicprism.text.scripts import UnspacedWarning, unspaced
+from topicprism.io.tables.columns import EMPTY, NO_RESPONSE
+from topicprism.validation import refuse_masked
+from topicprism.vectorizer.columns import are_counts
+from topicprism.vectorizer.counting import documents
+from topicprism.vectorizer.scripts import UnspacedWarning, unspaced
 
 
 class MissingValuesWarning(UserWarning):

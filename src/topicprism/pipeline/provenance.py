@@ -12,8 +12,8 @@ from typing import Any, Self
 import numpy as np
 from scipy.sparse import csr_array, issparse
 
-from topicprism.corpus import MIN_WORDS
-from topicprism.moments import Spread
+from topicprism.documents.corpus import MIN_WORDS
+from topicprism.documents.sums import Spread
 from topicprism.pipeline.inputs import Batch
 
 TOO_SHORT = f"with fewer than {MIN_WORDS} known words"

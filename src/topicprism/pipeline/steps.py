@@ -11,7 +11,7 @@ from sklearn.base import clone
 from topicprism.defaults import COUNTING
 from topicprism.estimators import SpectralSLDA
 from topicprism.estimators.base import Topics
-from topicprism.text import FastCountVectorizer, PrecomputedCounts
+from topicprism.vectorizer import FastCountVectorizer, PrecomputedCounts
 
 
 def counts_step(

@@ -16,16 +16,16 @@ from joblib import effective_n_jobs
 from scipy.sparse import csr_array, vstack
 
 from topicprism._typing import Ints
-from topicprism.corpus import Corpus, Documents
 from topicprism.defaults import FITTING
-from topicprism.engines import OnDisk
+from topicprism.documents import OnDisk
+from topicprism.documents.corpus import Corpus, Documents
+from topicprism.io.tables import TableError
 from topicprism.pipeline.fitted import TopicPipeline, assemble
 from topicprism.pipeline.inputs import Batch, warn_of_unspaced
 from topicprism.pipeline.provenance import Ledger
 from topicprism.pipeline.scoring import Kept
 from topicprism.pipeline.watching import Progress, Silent, Watched
-from topicprism.tables import TableError
-from topicprism.text import FastCountVectorizer
+from topicprism.vectorizer import FastCountVectorizer
 
 KEPT_TEXT = 1 << 26  # characters of documents held out, at most
 NOBODY = np.empty(0, int)

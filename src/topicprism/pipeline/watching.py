@@ -6,14 +6,14 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any, Protocol, TypeVar
 
-from topicprism.corpus import Documents
+from topicprism.documents.corpus import Documents
+from topicprism.documents.subsets import in_key_order, of_subset, of_subsets
 from topicprism.learn.auto import first_pass
 from topicprism.learn.noise import cross_products
 from topicprism.learn.refine import expected_counts
 from topicprism.learn.response_topics import second_moments_by_fold
 from topicprism.learn.ridge import products, residual_sums
-from topicprism.moments import pair_products, sketch_sums, word_sums
-from topicprism.subsets import in_key_order, of_subset, of_subsets
+from topicprism.spectral.moments import pair_products, sketch_sums, word_sums
 
 S = TypeVar("S")
 PURPOSES: dict[Callable[..., Any], str] = {  # of a pass, by the function whose sum is taken

@@ -37,10 +37,9 @@ from scipy.linalg import cho_factor, cho_solve, solve_triangular
 from scipy.special import gammaln
 
 from topicprism._typing import DocTopic, Topic, WordTopic
-from topicprism.backends.fold_in import _scramble
-from topicprism.corpus import cut
-from topicprism.samplers import _kernels
-from topicprism.samplers._random import GOLDEN
+from topicprism.documents.corpus import cut
+from topicprism.kernels import gibbs as _kernels
+from topicprism.kernels.random import GOLDEN, scramble
 from topicprism.samplers.state import DocResponse, Observed, Plan, State, TopicResponse
 
 SHIFT_EVERY = 10
@@ -95,7 +94,7 @@ def _key(state: State, draws: str) -> np.uint64:
     """Where the streams of a sweep start; splitmix64 over the seed, then over the sweep."""
     with np.errstate(over="ignore"):
         golden, number = GOLDEN, np.uint64(len(DRAWS) * state.sweep + DRAWS[draws] + 1)
-        return np.uint64(_scramble(_scramble(np.uint64(state.seed) + golden) + golden * number))
+        return np.uint64(scramble(scramble(np.uint64(state.seed) + golden) + golden * number))
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,7 @@ import numpy as np
 
 from topicprism._typing import Array, Topic, WordTopic
 from topicprism.show.report.facts import Piece, Reading
-from topicprism.text.counting import TOKEN
+from topicprism.vectorizer.counting import TOKEN
 
 Span = tuple[int, int]
 

@@ -9,12 +9,12 @@ import numpy as np
 from sklearn.utils.validation import column_or_1d
 
 from topicprism._typing import Counts, Doc, DocTopic
-from topicprism.corpus import check_counts, check_response, refuse_masked
 from topicprism.evaluation import pr2
 from topicprism.show.report.colouring import Colouring, beginning
 from topicprism.show.report.facts import Example, Fit, Spread
 from topicprism.show.report.fitted import Fitted
-from topicprism.text.counting import documents
+from topicprism.validation import check_counts, check_response, refuse_masked
+from topicprism.vectorizer.counting import documents
 
 LOOKED_AT = 20_000  # documents at most; more are thinned out evenly
 LEVELS = (0.05, 0.25, 0.5, 0.75, 0.95)  # of the quantiles of a Spread

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from topicprism._typing import Array
 from topicprism.show.report.facts import Packed
-from topicprism.text.counting import fold_table
+from topicprism.vectorizer.counting import fold_table
 
 SIGMA, FINAL_SIGMA = "\u03a3", "\u03c2"
 

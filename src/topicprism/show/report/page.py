@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Any
 
 import topicprism
-from topicprism.backends.fold_in import DAMPING, PATIENCE
 from topicprism.io.atomic import write_bytes
+from topicprism.kernels.fold_in import DAMPING, PATIENCE
 from topicprism.show.markup import Html, isolated, join, tag
 from topicprism.show.report.evidence import about, choice
 from topicprism.show.report.explorer import topics

@@ -9,7 +9,7 @@ import numpy as np
 
 from topicprism._typing import Array, Ints, WordTopic
 from topicprism._typing import Topic as PerTopic
-from topicprism.inference import Propagation
+from topicprism.inference import EPInference
 from topicprism.show.effects import WORDS, Effects
 from topicprism.show.report.documents import Seen, examples, fit_of, look
 from topicprism.show.report.facts import Choice, Numbers, Reason, Summary, Topic, Trial, Word
@@ -184,7 +184,7 @@ def _choice(what: Fitted) -> Choice:
 
 
 def _numbers(what: Fitted) -> Numbers:
-    model, how = what.model, Propagation()
+    model, how = what.model, EPInference()
     return Numbers(
         words=what.words,
         mu=pack(model.mu),

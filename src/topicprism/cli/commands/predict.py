@@ -1,0 +1,235 @@
+"""``topicprism predict``: a number, or topics, for each row of a table."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from topicprism.cli.facts import has_response
+from topicprism.cli.reading import numbered
+from topicprism.cli.session import Session, load_model
+from topicprism.evaluation import RunningPR2
+from topicprism.io.atomic import part_of
+from topicprism.io.files import with_threads
+from topicprism.io.tables import (
+    Chunk,
+    Table,
+    TableError,
+    as_kind,
+    kinds,
+    number,
+    output_format,
+    rounded,
+    rows_to,
+)
+from topicprism.io.tables.formats import DAMAGED
+from topicprism.pipeline import TopicPipeline
+from topicprism.pipeline.provenance import Fingerprint
+from topicprism.vectorizer import PrecomputedCounts
+
+FORMULA = tuple("=+-@\t\r\n")  # what a spreadsheet takes for the start of one
+
+
+def predict(session: Session) -> None:
+    args = session.args
+    path = session.output(args.output) if args.output else None
+    kind = output_format(path, args.output_format)
+    pipeline = with_threads(load_model(args.model), args.jobs)
+    _refuse(session, pipeline, kind)
+    table = session.table()
+    text = _text_column(session, pipeline, table)
+    target: Any = pipeline.info.get("target")
+    known = target in table.columns and target != text and _has_number(pipeline)
+    scored = [target] if known else []
+    several = len(table.readers) > 1
+    results = _columns(session, pipeline, several)
+    table.check(text, *args.keep)
+    kept = _kept(session, table, kind)
+    agreement, part = Agreement(), part_of(path) if path else None
+    n = empty = unknown = 0
+    session.progress.stage("predicting")
+    names = results | kept
+    if args.escape_formulas:
+        names = {escape(name): of for name, of in names.items()}
+    with rows_to(path, kind, names, session.out) as write:
+        for chunk in table.chunks(text, *args.keep, *scored):
+            found = _predicted(session, pipeline, chunk, several)
+            values = found.columns
+            if kind != "parquet":
+                values = [[rounded(v) for v in column] for column in values]
+            values = [*values, *_copied(chunk, kept, kind)]
+            if args.escape_formulas:
+                values = [[escape(v) for v in column] for column in values]
+            write(values)
+            if scored:
+                agreement.add(chunk, found.predictions)
+            n, empty, unknown = n + len(chunk), empty + found.n_empty, unknown + found.n_unknown
+            where = f"in {part}" if part else "written"
+            session.kept[:] = [f"the first {n:,} rows are {where}"]
+            session.progress.at(chunk.done, f"{n:,} rows")
+    _conclude(session, (n, empty, unknown), agreement, pipeline.info)
+
+
+def _refuse(session: Session, pipeline: TopicPipeline, kind: str) -> None:
+    """Options that the model or the format has no use for."""
+    args, name = session.args, type(pipeline.topics).__name__
+    if isinstance(pipeline.steps[0][1], PrecomputedCounts):
+        raise TableError(
+            f"{args.model} was learnt from word counts, but a table has texts; use it from Python, "
+            "or fit a model to texts"
+        )
+    if not has_response(pipeline) and not args.proportions:
+        raise TableError(
+            f"{args.model} holds a {name}, which was learnt without a response and predicts none; "
+            "ask for the topics of each text with --proportions"
+        )
+    if args.std and not _tells_std(pipeline):
+        raise TableError(f"{args.model} holds a {name}, which tells no deviation; drop --std")
+    if args.escape_formulas and kind not in ("csv", "tsv"):
+        raise TableError(
+            f"--escape-formulas is for CSV and TSV, which spreadsheets open, but {kind} is to be "
+            "written; drop it"
+        )
+
+
+def _has_number(pipeline: TopicPipeline) -> bool:
+    """Whether what it predicts is a number, rather than a class or nothing."""
+    return has_response(pipeline) and not hasattr(pipeline.topics, "classes_")
+
+
+def _tells_std(pipeline: TopicPipeline) -> bool:
+    predict = getattr(pipeline.topics, "predict", None)
+    return predict is not None and "return_std" in inspect.signature(predict).parameters
+
+
+def escape(value: Any) -> Any:
+    """A text that a spreadsheet would take for a formula, with an apostrophe before it."""
+    risky = isinstance(value, str) and value[:1] in FORMULA and number(value) is None
+    return f"'{value}" if risky else value
+
+
+def _text_column(session: Session, pipeline: TopicPipeline, table: Table) -> str:
+    """As named, else as in the fit, else guessed."""
+    learnt_from = pipeline.info.get("text")
+    named = session.args.text or (learnt_from if learnt_from in table.columns else None)
+    return table.choose_text(named)
+
+
+def _columns(session: Session, pipeline: TopicPipeline, several: bool) -> dict[str, type]:
+    args = session.args
+    own: dict[str, type] = {"row": int} | ({"file": str} if several else {})
+    if has_response(pipeline):
+        classes = getattr(pipeline.topics, "classes_", None)
+        of = float if classes is None or classes.dtype.kind in "biuf" else str
+        own |= {"prediction": of} | ({"std": float} if args.std else {})
+    if args.proportions:
+        own |= {f"topic_{i + 1}": float for i in range(pipeline.model.n_topics)}
+    twice = [name for name in args.keep if name in own or args.keep.count(name) > 1]
+    if twice:
+        raise TableError(
+            f"--keep {twice[0]!r} would give two columns of that name; rename it in the input"
+        )
+    return own
+
+
+def _kept(session: Session, table: Table, kind: str) -> dict[str, type]:
+    """The columns to copy, and what they hold; only CSV does not care."""
+    keep = session.args.keep
+    if not keep or kind in ("csv", "tsv"):
+        return dict.fromkeys(keep, str)
+    session.progress.stage("looking at columns")
+    return dict(zip(keep, kinds(table.chunks(*keep), len(keep)), strict=True))
+
+
+def _copied(chunk: Chunk, kept: dict[str, type], kind: str) -> Iterator[list[Any]]:
+    """Their values: as they are in CSV, numbers elsewhere where all of a column are."""
+    for values, of in zip(chunk.values[1:], kept.values(), strict=False):
+        if kind in ("csv", "tsv") or of is str:
+            yield [None if v is DAMAGED else v for v in values]
+        else:
+            yield [as_kind(v, of) for v in values]
+
+
+@dataclass(frozen=True)
+class Predicted:
+    """The results of a chunk, as columns."""
+
+    columns: list[list[Any]]
+    predictions: list[Any]  # among them; empty if the model has no response
+    n_empty: int  # rows without a text
+    n_unknown: int  # texts of no known word
+
+
+def _predicted(session: Session, pipeline: TopicPipeline, chunk: Chunk, several: bool) -> Predicted:
+    n, texts = len(chunk), chunk.values[0]
+    good = [i for i, text in enumerate(texts) if isinstance(text, str) and text.strip()]
+    X = pipeline[:-1].transform([texts[i] for i in good]) if good else None
+    results = _results(session, pipeline, X)
+    columns: list[list[Any]] = [[None] * n for _ in results]
+    for column, values in zip(columns, results, strict=True):
+        for i, value in zip(good, values, strict=True):
+            column[i] = value
+    rows: list[list[Any]] = [list(range(chunk.first, chunk.first + n))]
+    name = [[chunk.source.name] * n] if several else []
+    predictions = columns[0] if has_response(pipeline) else []
+    known = 0 if X is None else np.count_nonzero(X @ pipeline.model.mu.sum(axis=1))
+    return Predicted([*rows, *name, *columns], predictions, n - len(good), len(good) - int(known))
+
+
+def _results(session: Session, pipeline: TopicPipeline, X: Any) -> list[list[Any]]:
+    """Predictions, their deviations and proportions, as columns; empty ones of no text."""
+    args, topics = session.args, pipeline.topics
+    if X is None:
+        return [[]] * (
+            has_response(pipeline) + args.std + args.proportions * pipeline.model.n_topics
+        )
+    results: list[Any] = []
+    if has_response(pipeline):
+        results += topics.predict(X, return_std=True) if args.std else [topics.predict(X)]
+    if args.proportions:
+        results += list(topics.transform(X).T)
+    return [values.tolist() for values in results]
+
+
+class Agreement:
+    """Predictions beside responses that are known; and whether these were learnt from."""
+
+    def __init__(self) -> None:
+        self.pr2, self.fingerprint = RunningPR2(), Fingerprint()
+
+    def add(self, chunk: Chunk, predicted: list[Any]) -> None:
+        """``chunk`` has the texts in its first column and the responses in its last."""
+        both = replace(chunk, values=[chunk.values[0], chunk.values[-1]])
+        batch, rows = numbered(both)
+        self.fingerprint.update(batch.docs, np.array(batch.y))
+        y_hat = [predicted[row - chunk.first] for row in rows]
+        self.pr2.add(np.array(batch.y), np.array(y_hat))
+
+
+def _conclude(
+    session: Session, rows: tuple[int, int, int], agreement: Agreement, info: dict[str, Any]
+) -> None:
+    """How many rows, and how many of them without a text or a word that the model knows."""
+    n, empty, unknown = rows
+    said = [f"{n:,} rows to {session.args.output or 'standard output'}"]
+    said += [f"{empty:,} of them without a text"] if empty else []
+    said += [f"{unknown:,} without a known word, which get what any text would"] if unknown else []
+    session.say(", ".join(said))
+    pr2, target = agreement.pr2, info.get("target")
+    if pr2.value is None:
+        return
+    if agreement.fingerprint.hexdigest() != info.get("fingerprint"):
+        session.say(
+            f"predictive R2 is {pr2.value:z.3f} on the {pr2.n:,} rows with a number in {target!r}"
+        )
+        return
+    held = info.get("n_held_out") or 0
+    among = f", {held:,} of which the fit held out" if held else ""
+    session.say(
+        f"R2 is {pr2.value:z.3f} on the {pr2.n:,} documents of the training table{among}: the fit, "
+        "not how well new texts are predicted"
+    )

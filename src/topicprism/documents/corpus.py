@@ -1,0 +1,167 @@
+"""Documents as word counts, with one response each.
+
+=========  =======  =================================================
+code       paper    meaning
+=========  =======  =================================================
+counts     --       times word v occurs in document d          (D, V)
+y          y        response of document d                       (D,)
+MIN_WORDS  --       words a document needs to have a third moment
+=========  =======  =================================================
+
+A document of fewer than three words keeps its row: the sums over documents
+pass it by, predictions do not.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import pairwise
+from typing import Any, Protocol, TypeVar, cast, runtime_checkable
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_array
+
+from topicprism._typing import Counts, Doc
+from topicprism.kernels import keys
+from topicprism.kernels.cpu import MIN_WORDS as MIN_WORDS
+from topicprism.validation import wrong_length
+
+S = TypeVar("S")
+
+
+@runtime_checkable
+class Documents(Protocol):
+    """Documents that can be summed over, wherever they are kept.
+
+    This is all the learning algorithm asks of them.  :class:`Corpus` keeps
+    them in memory; ``Threaded`` and ``OnDisk`` elsewhere.
+    """
+
+    @property
+    def n_words(self) -> int: ...
+
+    def total(self, part: Callable[..., S], *shared: Any) -> S:
+        """``sum(part(shard, *shared) for shard in self)``; ``part`` is pure."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Rows:
+    """Some rows of a CSR matrix, as views: scipy's own would copy 64-bit indices to 32."""
+
+    indptr: NDArray[Any]
+    indices: NDArray[Any]
+    data: NDArray[Any]
+    shape: tuple[int, int]
+
+    @property
+    def nnz(self) -> int:
+        return len(self.data)
+
+    def to_csr(self) -> Counts:
+        parts = (self.data, self.indices, self.indptr)
+        return cast(Counts, csr_array(parts, shape=self.shape))
+
+
+@dataclass(frozen=True)
+class Corpus:
+    """Documents in memory."""
+
+    counts: Counts | Rows
+    y: Doc
+    by_key: bool = False  # whether its documents are in the order of their keys
+
+    def __post_init__(self) -> None:
+        if self.y.shape != (self.counts.shape[0],):
+            raise ValueError(wrong_length(self.y.shape, self.counts.shape[0]))
+
+    @property
+    def n_words(self) -> int:
+        return int(self.counts.shape[1])
+
+    def __len__(self) -> int:
+        return int(self.counts.shape[0])
+
+    def total(self, part: Callable[..., S], *shared: Any) -> S:
+        return part(self, *shared)
+
+    @cached_property
+    def keys(self) -> NDArray[np.uint64]:
+        """64 bits of each document's words and counts, by which it goes into folds and samples."""
+        return document_keys(self.counts)
+
+    def rows(self, start: int, stop: int) -> Corpus:
+        """Consecutive documents, as views: nothing is copied but the row pointers."""
+        some = Corpus(take_rows(self.counts, start, stop), self.y[start:stop], self.by_key)
+        return some._with_keys(self, slice(start, stop))
+
+    def long(self) -> Corpus:
+        """The documents with three words or more; itself if they all are."""
+        X = self.counts
+        ends = np.concatenate([[0.0], np.cumsum(X.data, dtype=float)])[X.indptr]
+        return self.take(np.diff(ends) >= MIN_WORDS)
+
+    def take(self, these: NDArray[np.bool_]) -> Corpus:
+        """Some documents, in a copy; itself if these are all."""
+        return self if these.all() else self._taken(np.flatnonzero(these), self.by_key)
+
+    def in_key_order(self, n_documents: int = 0) -> Corpus:
+        """The same documents, in a copy whose order does not depend on theirs."""
+        return self._taken(np.lexsort((self.y, self.keys)), by_key=True)
+
+    def _taken(self, which: NDArray[np.intp], by_key: bool) -> Corpus:
+        X = self.counts
+        starts, stops = X.indptr[which], X.indptr[which + 1]
+        indptr = np.concatenate([[0], np.cumsum(stops - starts)]).astype(X.indptr.dtype)
+        at = np.repeat(starts - indptr[:-1], stops - starts) + np.arange(indptr[-1])
+        rows = Rows(indptr, X.indices[at], X.data[at], (len(which), self.n_words))
+        return Corpus(rows, self.y[which], by_key)._with_keys(self, which)
+
+    def _with_keys(self, of: Corpus, which: Any) -> Corpus:
+        """The keys of ``of``'s documents ``which``, if it has looked at them."""
+        if "keys" in of.__dict__:
+            self.__dict__["keys"] = of.keys[which]
+        return self
+
+    def shards(self, n: int) -> Iterator[Corpus]:
+        for start, stop in cut(self.counts, n):
+            yield self.rows(start, stop)
+
+
+def joined(corpora: Iterable[Corpus]) -> Corpus:
+    """The documents of several corpora over one vocabulary, in a copy."""
+    pieces = list(corpora)
+    found = [take_rows(piece.counts, 0, len(piece)) for piece in pieces]
+    starts = np.cumsum([0, *(x.nnz for x in found)])
+    indptr = [x.indptr[1:] + start for x, start in zip(found, starts[:-1], strict=True)]
+    rows = Rows(
+        np.concatenate([[0], *indptr]),
+        np.concatenate([x.indices for x in found]),
+        np.concatenate([x.data for x in found]),
+        (sum(map(len, pieces)), pieces[0].n_words),
+    )
+    return Corpus(rows, np.concatenate([piece.y for piece in pieces]))
+
+
+def document_keys(X: Counts | Rows) -> NDArray[np.uint64]:
+    """64 bits of each row's words and counts."""
+    found = np.empty(X.shape[0], np.uint64)
+    keys.document_keys(X.indptr, X.indices, X.data, found)
+    return found
+
+
+def cut(X: Counts | Rows, n: int) -> list[tuple[int, int]]:
+    """At most ``n`` runs of rows with about as many non-zeros each, as (start, stop)."""
+    inner = np.searchsorted(X.indptr, np.arange(1, n) / n * X.nnz)
+    edges = np.unique([0, *inner, X.shape[0]]).tolist()
+    return list(pairwise(edges))
+
+
+def take_rows(X: Counts | Rows, start: int, stop: int) -> Rows:
+    """``X[start:stop]`` without a copy of its entries."""
+    lo, hi = X.indptr[start], X.indptr[stop]
+    indptr = X.indptr[start : stop + 1] - lo
+    return Rows(indptr, X.indices[lo:hi], X.data[lo:hi], (stop - start, int(X.shape[1])))

@@ -1,0 +1,43 @@
+"""Sums over documents that can be added up, wherever the documents are."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from typing import Self
+
+import numpy as np
+
+from topicprism._typing import Array
+
+
+class Additive:
+    """Sums over documents: ``a + b`` is the sum over the documents of both."""
+
+    def __add__(self, other: Self) -> Self:
+        names = [f.name for f in fields(self)]  # type: ignore[arg-type]
+        return type(self)(*(getattr(self, n) + getattr(other, n) for n in names))
+
+
+@dataclass(frozen=True)
+class Spread:
+    """Weight, mean and squared deviations of numbers; stable under ``+`` far from zero."""
+
+    weight: float
+    mean: float
+    squares: float  # sum of w (y - mean)^2
+
+    @classmethod
+    def of(cls, y: Array, w: Array) -> Spread:
+        weight = float(w.sum())
+        mean = float(w @ y) / weight if weight else 0.0
+        return cls(weight, mean, float(w @ (y - mean) ** 2))
+
+    def __add__(self, other: Spread) -> Spread:
+        weight = self.weight + other.weight
+        gap, share = other.mean - self.mean, other.weight / weight if weight else 0.0
+        between = gap**2 * self.weight * share
+        return Spread(weight, self.mean + gap * share, self.squares + other.squares + between)
+
+    @property
+    def sd(self) -> float:
+        return float(np.sqrt(self.squares / self.weight)) if self.weight else 0.0

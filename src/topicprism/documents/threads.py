@@ -1,0 +1,44 @@
+"""One corpus, several threads."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from functools import cached_property, reduce
+from operator import add
+from typing import Any, TypeVar
+
+from topicprism.documents.corpus import Corpus
+from topicprism.kernels.blas import one_blas_thread
+
+S = TypeVar("S")
+SMALLEST, MOST = 5_000, 16  # documents in a shard, shards
+
+
+@dataclass(frozen=True)
+class Threaded:
+    """A corpus in shards that threads share.
+
+    How it is cut depends on the corpus alone and shards are added up in their order,
+    so the sums are the same to the last bit for any number of threads.
+    """
+
+    corpus: Corpus
+    n_threads: int
+
+    @property
+    def n_words(self) -> int:
+        return self.corpus.n_words
+
+    @cached_property
+    def shards(self) -> tuple[Corpus, ...]:
+        """Made once, so that the keys of documents are."""
+        return tuple(self.corpus.shards(min(max(len(self.corpus) // SMALLEST, 1), MOST)))
+
+    def total(self, part: Callable[..., S], *shared: Any) -> S:
+        with one_blas_thread, ThreadPoolExecutor(self.n_threads) as pool:
+            return reduce(add, pool.map(lambda shard: part(shard, *shared), self.shards))
+
+    def in_key_order(self, n_documents: int) -> Threaded:
+        return Threaded(self.corpus.in_key_order(), self.n_threads)

@@ -1,0 +1,40 @@
+"""One thread for BLAS: the threads, if any, are ours."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from threading import Lock
+from typing import Any
+
+from threadpoolctl import ThreadpoolController
+
+
+class _OneBlasThread:
+    """``with one_blas_thread:`` BLAS keeps to one thread: the threads, if any, are ours.
+
+    The limit is of the whole process.  The first to come in sets it and the last
+    to leave lifts it, so that fits in several threads do not undo each other's.
+    """
+
+    def __init__(self) -> None:
+        self._lock, self._inside, self._limit = Lock(), 0, None
+
+    def __enter__(self) -> None:
+        with self._lock:
+            if self._inside == 0:
+                self._limit = self._libraries.limit(limits=1, user_api="blas")
+            self._inside += 1
+
+    def __exit__(self, *error: object) -> None:
+        with self._lock:
+            self._inside -= 1
+            if self._inside == 0 and self._limit is not None:
+                self._limit.restore_original_limits()
+
+    @cached_property
+    def _libraries(self) -> Any:
+        """Looked for once: it takes milliseconds."""
+        return ThreadpoolController()
+
+
+one_blas_thread = _OneBlasThread()

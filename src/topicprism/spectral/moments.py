@@ -1,0 +1,171 @@
+"""Sums over documents: everything the data are ever asked.
+
+Let x1, x2, x3 be words of one document drawn without replacement, each a unit
+vector of length V, and y its response.  With n the counts of a document of m
+words, the averages over its ordered pairs and triples are::
+
+    x1        n / m
+    x1 x2     (n n - diag n) / (m (m-1))
+    x1 x2 x3  (n n n - [diag(n) n, in three orders] + 2 diag3(n)) / (m (m-1) (m-2))
+
+They are unbiased; ``n n n`` alone is not.  A sum below weighs each document by
+w = m / (m + 30), which keeps it so: longer documents say more.
+
+=============  ==========  ==================================================
+code           paper       meaning
+=============  ==========  ==================================================
+x, yx          M_1, --     sums of x1 and y x1                           (V,)
+pair_products  --          (sum of x1 x2) S, still to be corrected     (V, b)
+B              --          a word seen in K coordinates                (V, K)
+P              --          documents in those coordinates              (D, K)
+Q              --          the company a word keeps, for corrections   (V, K)
+=============  ==========  ==================================================
+
+Each function below takes one shard of documents and returns numbers that add
+up, so the documents may be anywhere (:class:`topicprism.documents.corpus.Documents`).
+V x V and V x V x V are never formed.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from topicprism._typing import Array, Cube, Square, Word, WordCoord
+from topicprism.documents.corpus import Corpus
+from topicprism.documents.sums import Additive, Spread
+from topicprism.kernels import cpu
+
+BLOCK = 2048  # documents whose coordinates are held at once
+
+
+@dataclass(frozen=True)
+class WordSums:
+    """Pass one."""
+
+    n: int  # documents with three words or more
+    n_short: int  # the others
+    y: Spread
+    about: float  # yx is the sum of (y - about) x1: far from zero, y x1 would lose what y tells
+    x: Word
+    yx: Word
+    x2: Word  # sum of x1 x1: what pair_products must be corrected by
+    again: Word  # sum of x1 x2 where both are the same word: the diagonal of E[x1 x2]
+
+    def __add__(self, other: WordSums) -> WordSums:
+        return WordSums(
+            self.n + other.n,
+            self.n_short + other.n_short,
+            self.y + other.y,
+            self.about,
+            self.x + other.x,
+            self.yx + other.yx_about(self.about),
+            self.x2 + other.x2,
+            self.again + other.again,
+        )
+
+    @property
+    def n_all(self) -> int:
+        return self.n + self.n_short
+
+    @property
+    def frequencies(self) -> Word:
+        """E[x1]."""
+        return self.x / self.y.weight
+
+    @property
+    def share_of_a_word(self) -> float:
+        """What one occurrence adds to a frequency: 1 / (n (m - 1)), documents being of m words."""
+        return float(self.x2.sum()) / (self.n * self.y.weight)
+
+    @property
+    def covariance(self) -> Word:
+        """E[(y - E[y]) x1]."""
+        return self.yx_about(self.y.mean) / self.y.weight
+
+    def yx_about(self, centre: float) -> Word:
+        """Sum of (y - centre) x1."""
+        centred: Word = self.yx + (self.about - centre) * self.x
+        return centred
+
+
+@dataclass(frozen=True)
+class SketchSums(Additive):
+    """Pass two: products of coordinates, still with the repeated positions in them."""
+
+    n: int
+    weight: float
+    c1: float  # sum of w^2 / m
+    c2: float  # sum of w^2 / (m (m-1))
+    y: Array  # y, y^2, y^3                             (3,)
+    p: Array  # p, y p, y^2 p                         (3, K)
+    pp: Square
+    ypp: Square
+    ppp: Cube
+    Q: WordCoord
+    x2: Word
+    yx2: Word
+    x3: Word
+
+
+def word_sums(c: Corpus) -> WordSums:
+    w, sums = np.empty(len(c)), np.zeros((c.n_words, 4))
+    X = c.counts
+    about = float(c.y[:1].sum())
+    cpu.word_sums(X.indptr, X.indices, X.data, c.y - about, w, sums)
+    n = int((w > 0).sum())
+    return WordSums(n, len(c) - n, Spread.of(c.y, w), about, *sums.T)
+
+
+def pair_products(c: Corpus, S: Array) -> Array:
+    """Sum of w n (n . S) / (m (m-1)); less ``x2 * S`` it is (sum of x1 x2) S."""
+    out = np.zeros(S.shape)
+    X = c.counts
+    cpu.pair_products(X.indptr, X.indices, X.data, S, out)
+    return out
+
+
+def sketch_sums(c: Corpus, B: WordCoord, centre: float, scale: float) -> SketchSums:
+    """Moments of (B'x, (y - centre) / scale) to order three, block by block of documents."""
+    V, K = B.shape
+    X, scalars, y, p = c.counts, np.zeros(4), np.zeros(3), np.zeros((3, K))
+    pp, ypp, ppp = np.zeros((K, K)), np.zeros((K, K)), np.zeros((K, K, K))
+    Q, sums = np.zeros((V, K)), np.zeros((V, 4))
+    for start in range(0, len(c), BLOCK):
+        t = (c.y[start : start + BLOCK] - centre) / scale
+        P, C = np.empty((len(t), K)), np.empty((len(t), 4))
+        rows = X.indptr[start : start + len(t) + 1]
+        cpu.project(rows, X.indices, X.data, t, B, P, C, Q, sums)
+        (w, c1, c2, c3), powers = C.T, np.vander(t, 4, increasing=True).T
+        scalars += (w > 0).sum(), w.sum(), w @ c1, w @ c2
+        y += powers[1:] @ w
+        p += (powers[:3] * c1) @ P
+        pp += (P.T * c2) @ P
+        ypp += (P.T * (c2 * t)) @ P
+        add_triples(ppp, P, c3)
+    n, weight, noise1, noise2 = scalars.tolist()
+    return SketchSums(int(n), weight, noise1, noise2, y, p, pp, ypp, fill_cube(ppp), Q, *sums.T[:3])
+
+
+def add_triples(T: Cube, P: Array, w: Array) -> None:
+    """``T[i, j, l] += sum(w * P[:, i] * P[:, j] * P[:, l])`` for i <= j <= l, by BLAS.
+
+    One way for all sizes: a numba loop with the same symmetry was no faster on
+    narrow sketches and much slower on wide ones.
+    """
+    for j in range(P.shape[1]):
+        T[: j + 1, j, j:] += (P[:, : j + 1].T * (w * P[:, j])) @ P[:, j:]
+
+
+def fill_cube(T: Cube) -> Cube:
+    """The symmetric cube whose entries i <= j <= l are those of T."""
+    i, j, l = np.sort(np.indices(T.shape).reshape(3, -1), axis=0)
+    full: Cube = T[i, j, l].reshape(T.shape)
+    return full
+
+
+def in_three_orders(T: Cube) -> Cube:
+    """Sum over the places of the last axis, for T symmetric in the first two."""
+    orders: Cube = T + T.transpose(0, 2, 1) + T.transpose(2, 1, 0)
+    return orders

@@ -1,0 +1,151 @@
+"""The data, made small: moments of every document in the coordinates of a basis.
+
+With z = (B'x, y) the sketch is E[z], E[z z] and E[z z z], as sums over documents.
+
+=======  ==========================================================  =======
+code     meaning                                                       shape
+=======  ==========================================================  =======
+first    sum of z; its last entry belongs to the response               (R,)
+second   sum of z z                                                   (R, R)
+third    sum of z z z                                              (R, R, R)
+=======  ==========================================================  =======
+
+The response is kept as (y - centre) / scale.  No alpha0, sigma, k or method is
+in a sketch: one sketch serves them all.  Sketches over one basis can be summed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+from scipy.linalg import block_diag
+
+from topicprism._typing import Array, Coord, Cube, Square
+from topicprism.documents.corpus import Documents
+from topicprism.documents.subsets import Subset, map_subsets
+from topicprism.spectral.basis import Basis, find_basis, orthonormal
+from topicprism.spectral.moments import SketchSums, in_three_orders, sketch_sums, word_sums
+from topicprism.spectral.tensor import in_space
+from topicprism.validation import check_rank
+
+SIGNIFICANT = 1.15  # times the edge of noise: an eigenvalue above it is no chance
+
+
+@dataclass(frozen=True, eq=False)
+class Sketch:
+    """Raw moments of z = (B'x, y), as weighted sums over ``n`` documents."""
+
+    basis: Basis
+    weight: float
+    first: Coord
+    second: Square
+    third: Cube
+    n: int = 0
+    c1: float = 0.0  # sum of w^2 / m: how noisy E[y x] is
+    c2: float = 0.0  # sum of w^2 / (m (m-1)): how noisy E[x x] is
+
+    @cached_property
+    def eigenpairs(self) -> tuple[Array, Array]:
+        """Eigenvalues of E[x x] in the coordinates of the sketch, the least first, and vectors."""
+        values, vectors = np.linalg.eigh(self.second[:-1, :-1] / self.weight)
+        return values, vectors
+
+    @property
+    def spectrum(self) -> Array:
+        """These eigenvalues, the largest first."""
+        return np.asarray(np.linalg.eigvalsh(self.second[:-1, :-1] / self.weight)[::-1], float)
+
+    def project(self, R: Array) -> Sketch:
+        """The sketch in fewer coordinates: R's columns, orthonormal, in those it has."""
+        b, S = self.basis, block_diag(R, np.ones((1, 1)))
+        return replace(
+            self,
+            basis=Basis(b.B @ R, b.lift @ R, b.centre, b.scale),
+            first=self.first @ S,
+            second=S.T @ self.second @ S,
+            third=in_space(self.third, S),
+        )
+
+    def leading(self, width: int) -> Sketch:
+        """In at most ``width`` coordinates: E[x], E[y x] and the leading directions of words."""
+        response = (self.second / self.weight)[-1, :-1]
+        R = orthonormal(self.first[:-1], response, *self.eigenpairs[1].T[::-1])
+        return self.project(R[:, :width])
+
+    @property
+    def n_seen(self) -> float:
+        """Words that occur, a rare one for less than one: the sum of p / D^2."""
+        p, root = self.basis.lift @ self.first[:-1] / self.weight, self.basis.root
+        return float((p[root > 0] / root[root > 0] ** 2).sum())
+
+    @property
+    def noise_edge(self) -> float:
+        """The largest eigenvalue that chance alone gives.
+
+        Words being scaled by p^-1/2, each entry of the V x V moment has sampling variance
+        c2 / weight^2, and less if a word is rare: the semicircle law.  With few documents
+        for V words the distribution leans to the right, as that of a Wishart matrix does.
+        """
+        V = self.n_seen
+        return self.noise_radius(V) * (1 + float(np.sqrt(V / max(self.n, 1))) / 2)
+
+    def noise_radius(self, n_directions: float) -> float:
+        """Half the width of that semicircle, of noise in so many directions."""
+        return float(2 * np.sqrt(max(n_directions, 0.0) * self.c2) / self.weight)
+
+    def __add__(self, other: Sketch) -> Sketch:
+        if not self.basis.same_as(other.basis):
+            raise ValueError(
+                f"got sketches over two bases (of {self.basis.B.shape} and {other.basis.B.shape}), "
+                "but only sketches over one basis add up; sketch both corpora with the same basis"
+            )
+        return Sketch(
+            self.basis,
+            self.weight + other.weight,
+            self.first + other.first,
+            self.second + other.second,
+            self.third + other.third,
+            self.n + other.n,
+            self.c1 + other.c1,
+            self.c2 + other.c2,
+        )
+
+
+def sketch(docs: Documents, rank: int, rng: np.random.Generator) -> Sketch:
+    """The sketch of documents in ``rank`` word coordinates: for that many topics or fewer."""
+    check_rank(rank, docs.n_words)
+    return sketch_over(docs, find_basis(docs, docs.total(word_sums), rank, rng))
+
+
+def sketch_over(docs: Documents, basis: Basis) -> Sketch:
+    """The sketch of documents over a basis that may come from others."""
+    return _without_repeats(docs.total(sketch_sums, basis.B, basis.centre, basis.scale), basis)
+
+
+def moments_of_subsets(docs: Documents, subsets: Sequence[Subset], basis: Basis) -> list[Sketch]:
+    """A sketch of each of these subsets of the documents, in one pass."""
+    sums = map_subsets(docs, subsets, sketch_sums, basis.B, basis.centre, basis.scale)
+    return [_without_repeats(s, basis) for s in sums]
+
+
+def _without_repeats(s: SketchSums, basis: Basis) -> Sketch:
+    """Take out of the products the pairs and triples that use a position twice or thrice."""
+    B, K = basis.B, basis.width
+    first, second, third = np.empty(K + 1), np.empty((K + 1, K + 1)), np.empty((K + 1,) * 3)
+    first[:K], first[K] = s.p[0], s.y[0]
+
+    second[:K, :K] = s.pp - (B.T * s.x2) @ B
+    second[K, :K] = second[:K, K] = s.p[1]
+    second[K, K] = s.y[1]
+
+    twice = np.stack([(B.T * B[:, i]) @ s.Q for i in range(K)])
+    thrice = np.stack([(B.T * (B[:, i] * s.x3)) @ B for i in range(K)])
+    third[:K, :K, :K] = s.ppp - in_three_orders(twice) + 2 * thrice
+    yxx = s.ypp - (B.T * s.yx2) @ B
+    third[K, :K, :K] = third[:K, K, :K] = third[:K, :K, K] = yxx
+    third[K, K, :K] = third[K, :K, K] = third[:K, K, K] = s.p[2]
+    third[K, K, K] = s.y[2]
+    return Sketch(basis, s.weight, first, second, third, s.n, s.c1, s.c2)

@@ -1,0 +1,109 @@
+"""Eigenpairs of a symmetric tensor, T = sum_i lambda_i w_i w_i w_i with orthonormal w_i.
+
+The robust tensor power method (Anandkumar et al. 2014, algorithm 1).
+
+=======  ===========  ==============================================
+code     paper        meaning
+=======  ===========  ==============================================
+T        M_3(W,W,W)   whitened third moment                 (k, k, k)
+values   lambda       eigenvalues, in the order they were found  (k,)
+vectors  v, omega     w_i is column i                          (k, k)
+=======  ===========  ==============================================
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from topicprism._typing import Array, Cube, Square, Topic
+from topicprism.kernels import cpu
+from topicprism.model import TooManyTopics
+
+TOLERANCE = 1e-24  # a restart has converged when its squared step is below
+PATIENCE = 100  # times the iterations for the one column that is kept
+SMALL = 150_000  # products in an iteration, up to which a kernel is faster than BLAS
+FLOOR = 1e-10  # an eigenvalue is positive when it is above this share of the largest
+
+
+@dataclass(frozen=True)
+class Eigenpairs:
+    values: Topic
+    vectors: Square
+    residual: float  # |T - sum_i lambda_i w_i w_i w_i| / |T|
+
+
+def power_method(
+    T: Cube, rng: np.random.Generator, n_restarts: int = 100, n_iterations: int = 100
+) -> Eigenpairs:
+    """Find one eigenpair after the other, each from ``n_restarts`` starts at once.
+
+    1. start from random unit vectors, the columns of V;
+    2. V <- T(I, V, V), normalised, until the best column stands still;
+    3. keep the column with the largest T(v, v, v), and iterate it on until it stands;
+    4. take lambda v v v away from T, draw anew the columns that went to v,
+       and go on from where the others stand: they are at eigenvectors to come.
+    """
+    k, size = len(T), np.linalg.norm(T)
+    found: list[tuple[float, Array]] = []
+    V = _unit(rng.standard_normal((k, n_restarts)))  # 1
+    for i in range(k):
+        V = _iterate(T, V, n_iterations)  # 2
+        values = np.sum(V * apply(T, V), axis=0)
+        best = int(np.argmax(values))  # 3
+        V[:, [best]] = _iterate(T, V[:, [best]], PATIENCE * n_iterations, shift=float(values[best]))
+        v = V[:, best].copy()
+        lam = float(v @ apply(T, v[:, None])[:, 0])
+        if not lam > FLOOR * max([float(size), *(value for value, _ in found)]):
+            raise TooManyTopics(k, "third", i, largest=i)
+        found.append((lam, v))
+        T = T - lam * np.einsum("i,j,l->ijl", v, v, v)  # 4
+        stale = (v @ V) ** 2 > 0.5
+        V[:, stale] = _unit(rng.standard_normal((k, int(stale.sum()))))
+    values, vectors = (np.array(x) for x in zip(*found, strict=True))
+    return Eigenpairs(values, vectors.T, float(np.linalg.norm(T) / size))
+
+
+def apply(T: Cube, V: Array) -> Array:
+    """Equivalent to ``np.einsum("ijl,jr,lr->ir", T, V, V)``."""
+    k, r = V.shape
+    applied: Array = ((T.reshape(k * k, k) @ V).reshape(k, k, r) * V).sum(axis=1)
+    return applied
+
+
+def _iterate(T: Cube, V: Array, n_iterations: int, shift: float = 0.0) -> Array:
+    """Power iterations on every column, until the one of largest eigenvalue stands still.
+
+    Columns that stand still are left alone; those on their way will go on next time.
+    A shift makes steps shorter and sure: without one, where noise is strong, columns
+    may go round in circles.
+    """
+    if T.size * V.shape[1] <= SMALL:
+        rows = np.ascontiguousarray(V.T)
+        cpu.iterate(np.ascontiguousarray(T), rows, n_iterations, shift, TOLERANCE)
+        return rows.T
+    V, moving, sizes = V.copy(), np.arange(V.shape[1]), np.zeros(V.shape[1])
+    for _ in range(n_iterations):
+        before = V[:, moving]
+        image = apply(T, before)
+        sizes[moving] = np.linalg.norm(image, axis=0)
+        after = _unit(image + shift * before)
+        V[:, moving] = after
+        moving = moving[((after - before) ** 2).sum(axis=0) > TOLERANCE]
+        if np.argmax(sizes) not in moving:
+            break
+    return V
+
+
+def _unit(V: Array) -> Array:
+    length = np.linalg.norm(V, axis=0)
+    unit: Array = V / np.where(length > 0, length, 1)
+    return unit
+
+
+def in_space(T: Cube, W: Array) -> Cube:
+    """T(W, W, W)."""
+    r, k = W.shape
+    cube: Cube = (W.T @ T.reshape(r, r * r)).reshape(k, r, r)
+    return W.T @ cube @ W
