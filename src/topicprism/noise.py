@@ -39,7 +39,7 @@ from topicprism.parts import Part
 PARTS = 10  # of the documents, for the jackknife
 UNSURE = 0.075  # of sigma^2: a larger standard error is worth another look; two are 15 %
 DEALS = 2  # of the words of each document, at most
-FEW_SWEEPS = Propagation(max_sweeps=8, tolerance=0.03)  # h need not be exact
+FEW_SWEEPS = Propagation(max_sweeps=8, tolerance=0.03, must_settle=False)  # h need not be exact
 MOST_WORDS = 2_000  # that g is made of, the most frequent
 MIXED = 0.05  # of the corpus in q, so that no word is next to impossible
 BLOCK = 256  # documents at once

@@ -12,7 +12,8 @@ from pathlib import Path
 from typing import Any
 
 import topicprism
-from topicprism.backends.fold_in import DAMPING, PATIENCE
+from topicprism.backends import fold_in
+from topicprism.inference import BURSTS
 from topicprism.report.evidence import about, choice
 from topicprism.report.explorer import topics
 from topicprism.report.facts import Summary
@@ -23,6 +24,16 @@ from topicprism.report.prose import fixed
 from topicprism.report.sections import box, documents, effects, looks
 from topicprism.words import WEIGHT
 
+CONSTANTS = (
+    "DAMPING",
+    "PATIENCE",
+    "FIRST",
+    "LONG",
+    "CLIMBS",
+    "STEADY",
+    "BLOCKED",
+    "SPARSE",
+)  # of inference
 GAP = re.compile(r"\{\{(\w+)\}\}")
 
 
@@ -91,8 +102,8 @@ def _for_script(s: Summary) -> dict[str, Any]:
     """What the slider and the box need."""
     return {
         **asdict(s.numbers),
-        "damping": DAMPING,
-        "patience": PATIENCE,
+        **{name.lower(): getattr(fold_in, name) for name in CONSTANTS},
+        "bursts": BURSTS,
         "reading": None if s.reading is None else asdict(s.reading),
         "characters": None if s.reading is None else characters(),
         "response": s.response,
