@@ -79,3 +79,39 @@ def exact_posterior_mean(model, words):
         total += p
         mean += p * (model.alpha + n) / (a0 + len(words))
     return mean / total
+
+
+def two_topics(alpha, mu, n):
+    """Posterior mean and standard deviation of h_0 for two topics, by quadrature in its logit."""
+    mu, n = mu[n > 0], n[n > 0].astype(float)
+
+    def log_density(t):
+        first, second = -np.logaddexp(0, -t), -np.logaddexp(0, t)
+        words = np.logaddexp(np.log(mu[:, :1]) + first, np.log(mu[:, 1:]) + second)
+        return alpha[0] * first + alpha[1] * second + n @ words
+
+    grid = np.linspace(-60, 60, 2001)
+    for _ in range(4):
+        peak = grid[np.argmax(log_density(grid))]
+        grid = np.linspace(peak - 3 * (grid[1] - grid[0]), peak + 3 * (grid[1] - grid[0]), 501)
+    t = np.concatenate(
+        [np.linspace(-60, 60, 4001), peak + 1e-4 * np.sinh(np.linspace(-14, 14, 8001))]
+    )
+    t = np.unique(t[np.abs(t) <= 60])
+    p = log_density(t)
+    p = np.exp(p - p.max())
+    h, low, high = 1 / (1 + np.exp(-t)), p[0] / alpha[0], p[-1] / alpha[1]  # beyond, h is 0 or 1
+    total = np.trapezoid(p, t) + low + high
+    mean = (np.trapezoid(p * h, t) + high) / total
+    square = np.trapezoid(p * (h - mean) ** 2, t) + low * mean**2 + high * (1 - mean) ** 2
+    return mean, np.sqrt(square / total)
+
+
+def likeliest(alpha, mu, n, n_steps=800):
+    """Where ``sum of n log(mu h) + alpha . log h`` is largest: the mean of a long document."""
+    mu, n = mu[n > 0], n[n > 0]
+    h = alpha / alpha.sum()
+    for _ in range(n_steps):
+        h = alpha + h * (mu.T @ (n / (mu @ h)))
+        h /= h.sum()
+    return h

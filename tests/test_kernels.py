@@ -79,8 +79,11 @@ def test_one_sweep_of_propagation(rng):
     model = unequal_model(rng, n_words=8, n_topics=3)
     n = np.array([2, 0, 1, 3, 1, 0, 0, 1])
     X = csr_array(n[None])
-    h, totals = np.empty((1, 3)), np.empty(1)
-    fold_in.propagate(X.indptr, X.indices, X.data, model.mu, model.alpha, 1, 0.0, h, totals)
+    h, totals, settled = np.empty((1, 3)), np.empty(1), np.ones(1, bool)
+    fold_in.propagate(
+        X.indptr, X.indices, X.data, model.mu, model.alpha, 1, 0.0, False, h, totals, settled
+    )
+    assert not settled[0]
 
     g = model.alpha.copy()
     for w in np.flatnonzero(n):

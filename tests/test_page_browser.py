@@ -139,6 +139,7 @@ def rows(X):
     return [np.stack([X.indices[a:b], X.data[a:b]], axis=1).tolist() for a, b in bounds]
 
 
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")  # a tolerance of 0
 @pytest.mark.parametrize("features", ["mixture", "assignments"])
 @pytest.mark.parametrize("how", [EPInference(), EPInference(max_sweeps=23, tolerance=0)])
 @pytest.mark.parametrize(("alpha0", "burstiness"), [(3.6, 0.0), (0.5, 0.75), (100.0, 0.75)])

@@ -15,32 +15,47 @@ has the figures and ``experiments/inference.py`` prints them.
 
 from __future__ import annotations
 
+import warnings
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 
 import numpy as np
+from numpy.typing import NDArray
+from sklearn.exceptions import ConvergenceWarning
 
 from topicprism._typing import Array, Counts, Doc, DocTopic, Topic
 from topicprism.documents.corpus import Rows, cut, take_rows
 from topicprism.kernels import fold_in
 from topicprism.model import Model
 
+Flags = NDArray[np.bool_]  # one per document
+BURSTS = 1000  # words; in a document of more, repetitions are no bursts but what is to be expected
+
 
 @dataclass(frozen=True)
 class EPInference:
-    """Stop a document when no word moves its Dirichlet by ``tolerance`` of its total."""
+    """Stop a document when no word moves its Dirichlet by ``tolerance`` of its total.
 
-    max_sweeps: int = 50
+    One that does not settle by ``max_sweeps`` is filtered if it is short and reported if it is
+    long; unless ``must_settle`` is False, which takes documents as the sweeps leave them.
+    """
+
+    max_sweeps: int = 500
     tolerance: float = 2e-3
+    must_settle: bool = True
 
     def __post_init__(self) -> None:
         if self.max_sweeps < 1 or not self.tolerance >= 0:
             raise ValueError(f"{self}, but expected at least one sweep and a tolerance from 0 up")
 
-    def fill(self, X: Rows, mu: Array, alpha: Array, first: int, h: DocTopic, totals: Doc) -> None:
+    def fill(
+        self, X: Rows, mu: Array, alpha: Array, first: int, h: DocTopic, totals: Doc, settled: Flags
+    ) -> None:
         fold_in.propagate(
-            X.indptr, X.indices, X.data, mu, alpha, self.max_sweeps, self.tolerance, h, totals
-        )
+            X.indptr, X.indices, X.data, mu, alpha,
+            self.max_sweeps, self.tolerance, self.must_settle, h, totals, settled,
+        )  # fmt: skip
+        settled |= not self.must_settle
 
 
 @dataclass(frozen=True)
@@ -55,7 +70,10 @@ class GibbsInference:
         if self.burn_in < 0 or self.n_sweeps < 1:
             raise ValueError(f"{self}, but expected burn_in from 0 and n_sweeps from 1 up")
 
-    def fill(self, X: Rows, mu: Array, alpha: Array, first: int, h: DocTopic, totals: Doc) -> None:
+    def fill(
+        self, X: Rows, mu: Array, alpha: Array, first: int, h: DocTopic, totals: Doc, settled: Flags
+    ) -> None:
+        settled[:] = True
         totals[:] = np.nan  # what it keeps of its sweeps tells no spread
         fold_in.gibbs(
             X.indptr, X.indices, X.data, mu, alpha,
@@ -69,6 +87,7 @@ class Posterior:
 
     h: DocTopic
     total: Doc
+    settled: Flags  # where not, h and total may be wrong
 
     def variance(self, eta: Topic) -> Doc:
         """Var[eta . h | words]."""
@@ -92,7 +111,10 @@ def posterior(
     how: EPInference | GibbsInference = EPInference(),
     n_threads: int = 1,
 ) -> Posterior:
-    """E[h | words] of each document and, by propagation, how sure it is."""
+    """E[h | words] of each document and, by propagation, how sure it is.
+
+    Raises a ``ConvergenceWarning`` that says how many documents have not settled, if any.
+    """
     if counts.shape[1] != model.n_words:
         raise ValueError(
             f"counts have {counts.shape[1]} columns, but the model was learnt on {model.n_words} "
@@ -105,26 +127,44 @@ def posterior(
         )
     mu, alpha = np.ascontiguousarray(model.mu), np.ascontiguousarray(model.alpha)
     h, totals = np.empty((counts.shape[0], model.n_topics)), np.empty(counts.shape[0])
+    settled = np.empty(counts.shape[0], bool)
 
     def fill(rows: tuple[int, int]) -> None:
         start, stop = rows
         X = weighed(take_rows(counts, start, stop), model.burstiness)
-        how.fill(X, mu, alpha, start, h[start:stop], totals[start:stop])
+        how.fill(X, mu, alpha, start, h[start:stop], totals[start:stop], settled[start:stop])
 
     with ThreadPoolExecutor(n_threads) as pool:
         list(pool.map(fill, cut(counts, 4 * n_threads)))
-    return Posterior(h, totals)
+    if not settled.all():
+        _warn(settled)
+    return Posterior(h, totals, settled)
+
+
+def _warn(settled: Flags) -> None:
+    away = np.flatnonzero(~settled)
+    warnings.warn(
+        f"the topic proportions of {len(away)} of {len(settled)} documents (the first is document "
+        f"{away[0]}) did not settle and may be wrong; leave these documents out, or infer them by "
+        "infer(model, counts, EPInference(max_sweeps=5000))",
+        ConvergenceWarning,
+        stacklevel=4,
+    )
 
 
 def weighed(X: Rows, burstiness: float) -> Rows:
     """Counts as evidence: the n-th repetition of a word says less than the first.
 
-    n words that agree as bursts of them do are worth n / (1 + burstiness (n - 1)).
+    n words that agree as bursts of them do are worth n / (1 + burstiness (n - 1)).  A document
+    of more than BURSTS words is as many of them, joined, as it is times longer: n is the count
+    in each.  Else all its words would come to weigh the same.
     """
     if burstiness == 0:
         return X
     n = X.data.astype(float)
-    return replace(X, data=n / (1 + burstiness * np.maximum(n - 1, 0)))
+    document = np.repeat(np.arange(X.shape[0]), np.diff(X.indptr))
+    joined = np.maximum(np.bincount(document, n, X.shape[0]) / BURSTS, 1)[document]
+    return replace(X, data=n / (1 + burstiness * np.maximum(n / joined - 1, 0)))
 
 
 def predict(model: Model, h: DocTopic) -> Doc:

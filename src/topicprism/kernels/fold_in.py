@@ -13,11 +13,18 @@ from topicprism.kernels.random import GOLDEN, scramble
 
 DAMPING = 0.7  # of a full step; undamped, some documents go round in circles
 PATIENCE = 20  # sweeps before steps are shortened further
+LONG = 1000.0  # words; where a document has more, the first steps from the prior overshoot
+FIRST = 50  # sweeps before another way is tried
+CLIMBS = 30  # steps of expectation-maximisation to that start
+STEADY = 0.05  # of the variance: a sweep may change it by that much at the end
+BLOCKED = 0.3  # of a document's words: so many may have no step at the end (docs/inference.md)
+SPARSE = 2.0  # a sum of alpha: below it filtering is nearer than another start (docs/inference.md)
+MOST = 2.0**53  # copies of one word; documents with more are scaled down
 
 
 @jit
 def propagate(  # type: ignore[no-untyped-def]
-    indptr, words, counts, mu, alpha, max_sweeps, tolerance, h, totals
+    indptr, words, counts, mu, alpha, max_sweeps, tolerance, must_settle, h, totals, settled
 ):
     """Expectation propagation: a Dirichlet(g) close to the posterior, mean h[d], sum totals[d].
 
@@ -32,28 +39,163 @@ def propagate(  # type: ignore[no-untyped-def]
 
     The last line is the Dirichlet with that mean and total second moment.  A step
     is damped, and shortened where it would take an entry of g to zero.
+
+    Where an entry of c is negative there is no such step: a document with many such words has
+    not settled, however little the others move.  If it ``must_settle``, it is tried in other
+    ways.  A document of more than LONG words starts where it is likeliest.
     """
-    k = len(alpha)
-    longest = 0
+    k, longest = len(alpha), 0
     for d in range(len(h)):
         longest = max(longest, indptr[d + 1] - indptr[d])
-    sites = np.empty((longest, k))
-    g, c, r = np.empty(k), np.empty(k), np.empty(k)
+    sites, n = np.empty((longest, k)), np.empty(longest)
+    g, c, r, last = np.empty(k), np.empty(k), np.empty(k), np.empty(k)
     for d in range(len(h)):
-        sites[: indptr[d + 1] - indptr[d]] = 0.0
-        g[:] = alpha
-        for sweep in range(max_sweeps):
-            share = DAMPING if sweep < PATIENCE else DAMPING * PATIENCE / sweep
-            moved = 0.0
-            for j in range(indptr[d], indptr[d + 1]):
-                site = sites[j - indptr[d]]
-                moved = max(moved, _visit(mu[words[j]], counts[j], share, site, g, c, r))
-            if moved < tolerance:
-                break
-        total = g.sum()
-        totals[d] = total
+        w, m = words[indptr[d] : indptr[d + 1]], indptr[d + 1] - indptr[d]
+        length = _copies(counts[indptr[d] : indptr[d + 1]], n)
+        s = sites[:m]
+        if length > LONG:
+            _climb(w, n, mu, alpha, s, g, r)
+            settled[d] = _settle(w, n, mu, length, max_sweeps, tolerance, s, g, c, r, last)
+        else:
+            s[:] = 0.0
+            g[:] = alpha
+            sweeps = min(max_sweeps, FIRST)
+            settled[d] = _sweep_all(w, n, mu, length, sweeps, tolerance, s, g, c, r)
+            if must_settle and not settled[d]:
+                _try_again(w, n, mu, alpha, length, max_sweeps, tolerance, s, g, c, r, last)
+                settled[d] = True
+        totals[d] = g.sum()
         for i in range(k):
-            h[d, i] = g[i] / total
+            h[d, i] = g[i] / totals[d]
+
+
+@inlined
+def _copies(counts, n):  # type: ignore[no-untyped-def]
+    """Counts as numbers that can be squared; returns their sum."""
+    most, length = 1.0, 0.0
+    for j in range(len(counts)):
+        most = max(most, counts[j] / MOST)
+    for j in range(len(counts)):
+        n[j] = counts[j] / most
+        length += n[j]
+    return length
+
+
+@jit
+def _sweep_all(words, n, mu, length, max_sweeps, tolerance, sites, g, c, r):  # type: ignore[no-untyped-def]
+    """Visit all words until none would move g by ``tolerance`` of its sum: could most be made?"""
+    for sweep in range(max_sweeps):
+        share = DAMPING if sweep < PATIENCE else DAMPING * PATIENCE / sweep
+        moved, blocked = 0.0, 0.0
+        for j in range(len(words)):
+            far = _visit(mu[words[j]], n[j], share, sites[j], g, c, r)
+            if far == np.inf:
+                blocked += n[j]
+            else:
+                moved = max(moved, far)
+        few = blocked <= BLOCKED * length
+        if moved < tolerance or (not few and sweep >= 2 * PATIENCE):
+            return few
+    return False
+
+
+@jit
+def _try_again(  # type: ignore[no-untyped-def]
+    words, n, mu, alpha, length, max_sweeps, tolerance, sites, g, c, r, last
+):
+    """Sweeps from another start, unless proportions are sparse; or else one visit of each word."""
+    if alpha.sum() > SPARSE:
+        _climb(words, n, mu, alpha, sites, g, r)
+        if _settle(words, n, mu, length, max_sweeps, tolerance, sites, g, c, r, last):
+            return
+    _filter(words, n, mu, alpha, g, r)
+
+
+@jit
+def _climb(words, n, mu, alpha, sites, g, r):  # type: ignore[no-untyped-def]
+    """Sites and g by expectation-maximisation: site = r = mu[w] * g / sum, as of a sure document.
+
+    What it climbs, ``sum of n log(mu[w] . h) + alpha . log h``, has one summit.
+    """
+    g[:] = alpha
+    for _ in range(CLIMBS):
+        r[:] = g
+        g[:] = alpha
+        for j in range(len(words)):
+            mu_w, norm = mu[words[j]], 0.0
+            for i in range(len(g)):
+                sites[j, i] = mu_w[i] * r[i]
+                norm += sites[j, i]
+            scale = 1.0 / norm if norm > 0.0 else 0.0
+            for i in range(len(g)):
+                sites[j, i] *= scale
+                g[i] += n[j] * sites[j, i]
+
+
+@jit
+def _settle(  # type: ignore[no-untyped-def]
+    words, n, mu, length, max_sweeps, tolerance, sites, g, c, r, last
+):
+    """Visit all words until mean and variance of the Dirichlet(g) stand still: do they?
+
+    Long documents come nearer by a little in each sweep: what all sweeps to come would add is
+    reckoned by the ratio of the last two.
+    """
+    before, spread, share = np.inf, _spread(g), DAMPING
+    for sweep in range(max_sweeps):
+        total, blocked, moved = g.sum(), 0.0, 0.0
+        for i in range(len(g)):
+            last[i] = g[i] / total
+        for j in range(len(words)):
+            if _visit(mu[words[j]], n[j], share, sites[j], g, c, r) == np.inf:
+                blocked += n[j]
+        total, now = g.sum(), _spread(g)
+        for i in range(len(g)):
+            moved = max(moved, abs(g[i] / total - last[i]))
+        whole = DAMPING / share
+        moved *= whole
+        ahead = moved * before / (before - moved) if moved < before < np.inf else np.inf
+        near = 40.0 * moved < tolerance or (2.0 * moved < tolerance and ahead < 5.0 * tolerance)
+        calm = whole * abs(now - spread) <= STEADY * now
+        if near and calm and blocked <= BLOCKED * length:
+            return True
+        if moved >= before and sweep >= PATIENCE:
+            share *= DAMPING
+        before, spread = moved, now
+    return False
+
+
+@inlined
+def _spread(g):  # type: ignore[no-untyped-def]
+    """Half the summed variances of the entries of a Dirichlet(g)."""
+    total, pairs = 0.0, 0.0
+    for i in range(len(g)):
+        pairs += g[i] * total
+        total += g[i]
+    return pairs / (total * total * (total + 1.0))
+
+
+@jit
+def _filter(words, n, mu, alpha, g, r):  # type: ignore[no-untyped-def]
+    """Assumed-density filtering: a Dirichlet(g) for the words so far, one copy of each a round."""
+    g[:] = alpha
+    copy, left = 0.0, True
+    while left:
+        left = False
+        for j in range(len(words)):
+            part = min(n[j] - copy, 1.0)
+            if part <= 0.0:
+                continue
+            left = True
+            mu_w, norm = mu[words[j]], 0.0
+            for i in range(len(g)):
+                r[i] = mu_w[i] * g[i]
+                norm += r[i]
+            if norm > 0.0:
+                less = _loss(norm, g, r)
+                for i in range(len(g)):
+                    g[i] += part * (r[i] - less * (g[i] + r[i]))
+        copy += 1.0
 
 
 @jit
@@ -110,41 +252,56 @@ def _exp_digamma(x):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def _visit(mu_w, n, share, site, g, c, r):  # type: ignore[no-untyped-def]
-    """One update of one word's site; returns how far it moved g, relative to its total.
+def _loss(norm, c, r):  # type: ignore[no-untyped-def]
+    """Takes r = mu[w] * c to r / norm; returns what share of c + r is lost to spread.
 
-    With f = total / (c0 + 1), the new site less the old is f (c + r) - g.
+    The new site is r - share (c + r).  With u = c + r all terms of the share are positive, so
+    that nothing cancels::
+
+        share = 1 - sum(mean - sq) / sum(sq - mean^2) / (c0 + 1)
+              = (c0 + 2) Q / (P + (c0 + 1) Q)     P, Q: sums of u_i u_j, r_i r_j over pairs i < j
     """
-    k = len(g)
-    c0, norm, least = 0.0, 0.0, 0.0
+    scale, u0, r0, P, Q = 1.0 / norm, 0.0, 0.0, 0.0, 0.0
+    for i in range(len(c)):
+        r[i] *= scale
+        u = c[i] + r[i]
+        P += u * u0
+        Q += r[i] * r0
+        u0 += u
+        r0 += r[i]
+    return (u0 + 1.0) * Q / (P + u0 * Q) if Q > 0.0 else 0.0
+
+
+@inlined
+def _visit(mu_w, n, share, site, g, c, r):  # type: ignore[no-untyped-def]
+    """One update of one word's site; returns how far g would go by it, relative to its sum.
+
+    Infinitely far if it cannot be made: without the word no distribution is left.
+    """
+    k, c0, norm, least = len(g), 1.0, 0.0, 0.0
     for i in range(k):
         c[i] = g[i] - site[i]
         r[i] = mu_w[i] * c[i]
         c0 += c[i]
         norm += r[i]
         least = min(least, c[i])
-    if least < 0.0 or norm <= 0.0 or n <= 0:
-        return 0.0  # without it no distribution is left; or no topic has it; or it is not there
-    scale, squares, means = 1.0 / norm, 0.0, 0.0
-    for i in range(k):
-        r[i] = c[i] + r[i] * scale
-        squares += (c[i] + 1.0) * (2.0 * r[i] - c[i])
-        means += r[i] * r[i]
-    squares /= (c0 + 1.0) * (c0 + 2.0)
-    excess = squares - means / ((c0 + 1.0) * (c0 + 1.0))
-    if excess <= 0.0:
+    if n <= 0.0:
         return 0.0
-    f, share = (1.0 - squares) / (excess * (c0 + 1.0)), share * n
+    if least < 0.0:
+        return np.inf
+    if norm <= 0.0:
+        return 0.0  # no topic has it
+    less, step, far = _loss(norm, c, r), share * n, 0.0
     for i in range(k):
-        c[i] = f * r[i] - g[i]
-        if share * c[i] < -0.8 * g[i]:
-            share = -0.8 * g[i] / c[i]
-    moved, part = 0.0, share / n
+        c[i] = r[i] - less * (c[i] + r[i]) - site[i]
+        far = max(far, abs(c[i]))
+        if step * c[i] < -0.8 * g[i]:
+            step = -0.8 * g[i] / c[i]
+    part = step / n
     for i in range(k):
         site[i] += part * c[i]
-        g[i] += share * c[i]
-        moved = max(moved, abs(share * c[i]))
-    return moved / (c0 + 1.0)
+        g[i] += step * c[i]
+    return DAMPING * n * far / c0
 
 
 @jit

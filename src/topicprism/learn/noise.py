@@ -39,7 +39,7 @@ from topicprism.learn.defaults import MODEL
 from topicprism.learn.jackknife import jackknife_std, jackknife_value
 from topicprism.model import Model
 
-FEW_SWEEPS = EPInference(max_sweeps=8, tolerance=0.03)  # h need not be exact
+FEW_SWEEPS = EPInference(max_sweeps=8, tolerance=0.03, must_settle=False)  # h need not be exact
 MOST_WORDS = 2_000  # that g is made of, the most frequent
 MIXED = 0.05  # of the corpus in q, so that no word is next to impossible
 BLOCK = 256  # documents at once

@@ -12,8 +12,9 @@ from pathlib import Path
 from typing import Any
 
 import topicprism
+from topicprism.inference import BURSTS
 from topicprism.io.atomic import write_bytes
-from topicprism.kernels.fold_in import DAMPING, PATIENCE
+from topicprism.kernels import fold_in
 from topicprism.show.markup import Html, isolated, join, tag
 from topicprism.show.report.evidence import about, choice
 from topicprism.show.report.explorer import topics
@@ -24,6 +25,16 @@ from topicprism.show.report.prose import fixed
 from topicprism.show.report.sections import box, documents, effects, looks
 from topicprism.show.words import WEIGHT
 
+CONSTANTS = (
+    "DAMPING",
+    "PATIENCE",
+    "FIRST",
+    "LONG",
+    "CLIMBS",
+    "STEADY",
+    "BLOCKED",
+    "SPARSE",
+)  # of inference
 GAP = re.compile(r"\{\{(\w+)\}\}")
 
 
@@ -83,8 +94,8 @@ def _for_script(s: Summary) -> dict[str, Any]:
     """What the slider and the box need."""
     return {
         **asdict(s.numbers),
-        "damping": DAMPING,
-        "patience": PATIENCE,
+        **{name.lower(): getattr(fold_in, name) for name in CONSTANTS},
+        "bursts": BURSTS,
         "reading": None if s.reading is None else asdict(s.reading),
         "characters": None if s.reading is None else characters(),
         "response": s.response,

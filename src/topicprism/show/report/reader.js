@@ -116,60 +116,159 @@ const reader = (facts) => {
   // ---- expectation propagation, step by step as in fold_in.propagate ----
 
   /** Counts as evidence, as in inference.weighed: a repetition says less than the first. */
-  const weighed = (counts) =>
-    counts.map(([w, n]) => [w, n / (1 + facts.burstiness * Math.max(n - 1, 0))]);
+  function weighed(counts) {
+    const joined = Math.max(sum(counts.map(([, n]) => n)) / facts.bursts, 1);
+    return counts.map(([w, n]) => [w, n / (1 + facts.burstiness * Math.max(n / joined - 1, 0))]);
+  }
 
   /** The Dirichlet close to the posterior: its mean h and its sum. */
   function propagate(counts) {
+    const g = Float64Array.from(alpha);
     const sites = counts.map(() => new Float64Array(k));
-    const g = Float64Array.from(alpha), c = new Float64Array(k), r = new Float64Array(k);
-    for (let sweep = 0; sweep < facts.max_sweeps; sweep++) {
-      const late = sweep >= facts.patience;
-      const step = late ? (facts.damping * facts.patience) / sweep : facts.damping;
-      let moved = 0;
-      counts.forEach(([w, n], j) => {
-        moved = Math.max(moved, visit(w * k, n, step, sites[j], g, c, r));
-      });
-      if (moved < facts.tolerance) break;
-    }
+    const length = sum(counts.map(([, n]) => n));
+    if (length > facts.long) {
+      climb(counts, sites, g);
+      settle(counts, sites, g, length);
+    } else if (!sweepAll(counts, sites, g, length)) tryAgain(counts, sites, g, length);
     const total = sum(g);
     return { h: Array.from(g, (x) => x / total), total };
   }
 
-  function visit(row, n, step, site, g, c, r) {
-    let c0 = 0, norm = 0, least = 0;
+  const stepOf = (sweep) =>
+    sweep < facts.patience ? facts.damping : (facts.damping * facts.patience) / sweep;
+
+  function sweepAll(counts, sites, g, length) {
+    for (let sweep = 0; sweep < Math.min(facts.max_sweeps, facts.first); sweep++) {
+      let moved = 0, blocked = 0;
+      counts.forEach(([w, n], j) => {
+        const far = visit(w * k, n, stepOf(sweep), sites[j], g);
+        if (far === Infinity) blocked += n;
+        else moved = Math.max(moved, far);
+      });
+      const few = blocked <= facts.blocked * length;
+      if (moved < facts.tolerance || (!few && sweep >= 2 * facts.patience)) return few;
+    }
+    return false;
+  }
+
+  function tryAgain(counts, sites, g, length) {
+    if (sum(alpha) > facts.sparse) {
+      climb(counts, sites, g);
+      if (settle(counts, sites, g, length)) return;
+    }
+    filter(counts, g);
+  }
+
+  function climb(counts, sites, g) {
+    g.set(alpha);
+    for (let step = 0; step < facts.climbs; step++) {
+      const h = Float64Array.from(g);
+      g.set(alpha);
+      counts.forEach(([w, n], j) => {
+        let norm = 0;
+        for (let i = 0; i < k; i++) {
+          sites[j][i] = mu[w * k + i] * h[i];
+          norm += sites[j][i];
+        }
+        const scale = norm > 0 ? 1 / norm : 0;
+        for (let i = 0; i < k; i++) {
+          sites[j][i] *= scale;
+          g[i] += n * sites[j][i];
+        }
+      });
+    }
+  }
+
+  function settle(counts, sites, g, length) {
+    let before = Infinity, spread = spreadOf(g), step = facts.damping;
+    for (let sweep = 0; sweep < facts.max_sweeps; sweep++) {
+      const whole = facts.damping / step, was = sum(g), h = g.map((x) => x / was);
+      let blocked = 0, moved = 0;
+      counts.forEach(([w, n], j) => {
+        if (visit(w * k, n, step, sites[j], g) === Infinity) blocked += n;
+      });
+      const total = sum(g), now = spreadOf(g);
+      for (let i = 0; i < k; i++) moved = Math.max(moved, Math.abs(g[i] / total - h[i]));
+      moved *= whole;
+      const ahead =
+        moved < before && before < Infinity ? (moved * before) / (before - moved) : Infinity;
+      const near =
+        40 * moved < facts.tolerance || (2 * moved < facts.tolerance && ahead < 5 * facts.tolerance);
+      const calm = whole * Math.abs(now - spread) <= facts.steady * now;
+      if (near && calm && blocked <= facts.blocked * length) return true;
+      if (moved >= before && sweep >= facts.patience) step *= facts.damping;
+      [before, spread] = [moved, now];
+    }
+    return false;
+  }
+
+  function spreadOf(g) {
+    let total = 0, pairs = 0;
+    for (let i = 0; i < k; i++) {
+      pairs += g[i] * total;
+      total += g[i];
+    }
+    return pairs / (total * total * (total + 1));
+  }
+
+  function filter(counts, g) {
+    g.set(alpha);
+    for (let copy = 0, left = true; left; copy++) {
+      left = false;
+      for (const [w, n] of counts) {
+        const part = Math.min(n - copy, 1);
+        if (part <= 0) continue;
+        left = true;
+        const less = topicsAndLoss(w * k, g);
+        if (less >= 0) for (let i = 0; i < k; i++) g[i] += part * (r[i] - less * (g[i] + r[i]));
+      }
+    }
+  }
+
+  const c = new Float64Array(k), r = new Float64Array(k); // of the word being visited
+
+  function topicsAndLoss(row, c) {
+    let norm = 0, u0 = 0, r0 = 0, P = 0, Q = 0;
+    for (let i = 0; i < k; i++) {
+      r[i] = mu[row + i] * c[i];
+      norm += r[i];
+    }
+    if (norm <= 0) return -1;
+    const scale = 1 / norm;
+    for (let i = 0; i < k; i++) {
+      r[i] *= scale;
+      const u = c[i] + r[i];
+      P += u * u0;
+      Q += r[i] * r0;
+      u0 += u;
+      r0 += r[i];
+    }
+    return Q > 0 ? ((u0 + 1) * Q) / (P + u0 * Q) : 0;
+  }
+
+  function visit(row, n, share, site, g) {
+    let c0 = 1, least = 0;
     for (let i = 0; i < k; i++) {
       c[i] = g[i] - site[i];
-      r[i] = mu[row + i] * c[i];
       c0 += c[i];
-      norm += r[i];
       least = Math.min(least, c[i]);
     }
-    if (least < 0 || norm <= 0 || n <= 0) return 0;
-    const scale = 1 / norm;
-    let squares = 0, means = 0;
+    if (n <= 0) return 0;
+    if (least < 0) return Infinity;
+    const less = topicsAndLoss(row, c);
+    if (less < 0) return 0;
+    let step = share * n, far = 0;
     for (let i = 0; i < k; i++) {
-      r[i] = c[i] + r[i] * scale;
-      squares += (c[i] + 1) * (2 * r[i] - c[i]);
-      means += r[i] * r[i];
+      c[i] = r[i] - less * (c[i] + r[i]) - site[i];
+      far = Math.max(far, Math.abs(c[i]));
+      if (step * c[i] < -0.8 * g[i]) step = (-0.8 * g[i]) / c[i];
     }
-    squares /= (c0 + 1) * (c0 + 2);
-    const excess = squares - means / ((c0 + 1) * (c0 + 1));
-    if (excess <= 0) return 0;
-    const f = (1 - squares) / (excess * (c0 + 1));
-    let whole = step * n;
-    for (let i = 0; i < k; i++) {
-      c[i] = f * r[i] - g[i];
-      if (whole * c[i] < -0.8 * g[i]) whole = (-0.8 * g[i]) / c[i];
-    }
-    const part = whole / n;
-    let moved = 0;
+    const part = step / n;
     for (let i = 0; i < k; i++) {
       site[i] += part * c[i];
-      g[i] += whole * c[i];
-      moved = Math.max(moved, Math.abs(whole * c[i]));
+      g[i] += step * c[i];
     }
-    return moved / (c0 + 1);
+    return (facts.damping * n * far) / c0;
   }
 
   /** E[y]: eta times h, or times the mean assignment of the words that h stands for. */

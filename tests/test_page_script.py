@@ -1,0 +1,48 @@
+"""The arithmetic of the page's script, run by node, against Python's."""
+
+import json
+import shutil
+import subprocess
+from importlib.resources import files
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+from pages import pipeline
+
+from topicprism.inference import posterior
+from topicprism.show.report import summarise
+from topicprism.show.report.page import _for_script
+
+RUN = """
+const [facts, texts] = JSON.parse(require("fs").readFileSync(0, "utf8"));
+const page = reader(facts);
+console.log(JSON.stringify(texts.map((t) => { const r = page.read(t); return [r.h, r.std]; })));
+"""
+
+
+@pytest.mark.skipif(shutil.which("node") is None, reason="node is not installed")
+@pytest.mark.parametrize(
+    ("alpha0", "burstiness"), [(0.1, 0.0), (0.1, 0.75), (3.6, 0.0), (3.6, 0.75), (100.0, 0.75)]
+)
+def test_the_script_answers_as_python_does(alpha0, burstiness):
+    """Documents that settle, that are filtered, that are long, and joined ones."""
+    rng = np.random.default_rng(0)
+    words = [f"w{i}" for i in range(300)]
+    mu = rng.dirichlet(np.full(300, 0.05), 12).T
+    alpha = rng.gamma(0.3, size=12) + 1e-3
+    made = pipeline(
+        words, mu, 1e3 * rng.standard_normal(12), alpha * alpha0 / alpha.sum(), burstiness
+    )
+    p = rng.dirichlet(np.full(300, 0.5))
+    lengths = [*rng.integers(1, 60, 60), *rng.integers(60, 900, 20), 1500, 5000, 20_000]
+    texts = ["", *(" ".join(rng.choice(words, n, p=p)) for n in lengths)]
+    script = files("topicprism.show.report").joinpath("reader.js").read_text("utf-8") + RUN
+    given = json.dumps([_for_script(summarise(made)), texts])
+    done = subprocess.run(
+        ["node", "-e", script], input=given, capture_output=True, text=True, check=True
+    )
+    got = json.loads(done.stdout)
+    known = posterior(made["topics"].model_, made["counts"].transform(texts))
+    assert_allclose([g[0] for g in got], known.h, atol=1e-6)
+    assert_allclose([g[1] for g in got], made.predict(texts, return_std=True)[1], rtol=1e-6)
