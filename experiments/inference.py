@@ -111,7 +111,7 @@ def main(quick: bool) -> None:
         print(f"{name:42s} {np.mean(scores[name]):6.4f}  {ratio:12.1f}   {each}")
 
 
-def not_settling(n_documents: int, chain: Gibbs) -> None:
+def not_settling(n_documents: int, chain: GibbsInference) -> None:
     """100 words from 50 topics, alpha0 = 1: documents that are filtered, against a long chain."""
     rng = np.random.default_rng(0)
     truth = draw_model(2000, 50, rng)
