@@ -10,6 +10,8 @@ from scipy.sparse import csr_array
 from scipy.special import gammaln, ndtri
 
 from topicprism.datasets import draw_corpus, draw_model
+from topicprism.kernels import gibbs as _kernels
+from topicprism.kernels import random as _random
 from topicprism.model import Model
 from topicprism.samplers import (
     Gaussian,
@@ -19,8 +21,6 @@ from topicprism.samplers import (
     Schedule,
     State,
     Tube,
-    _kernels,
-    _random,
     chain,
     flat,
     init,
