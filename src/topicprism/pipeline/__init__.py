@@ -4,8 +4,7 @@
 
     inputs      texts, counts and responses as they come        Batch
     provenance  what is remembered of the documents             Ledger, Fingerprint
-    steps       the two steps with their defaults
-    fitted      the two steps together, in memory               TopicPipeline, fit
+    fitted      the two steps and both together, in memory      TopicPipeline, fit
     streaming   the same from a table larger than memory        Source, fit_chunks
     scoring     predictions beside a baseline's, held out
 

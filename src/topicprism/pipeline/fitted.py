@@ -9,23 +9,25 @@ them.
 from __future__ import annotations
 
 import time
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from os import PathLike
 from typing import TYPE_CHECKING, Any, Literal, Self, cast, overload
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.base import clone
 from sklearn.pipeline import Pipeline
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from topicprism._typing import Doc
 from topicprism.defaults import COUNTING, FITTING
+from topicprism.estimators import SpectralSLDA
+from topicprism.estimators.base import Topics
 from topicprism.io import files
 from topicprism.model import Model
 from topicprism.pipeline.inputs import Batch, as_documents, as_list, present, warn_of_unspaced
 from topicprism.pipeline.provenance import Ledger
-from topicprism.pipeline.steps import counts_step, topics_step
 from topicprism.show import plots
 from topicprism.show.notebook import topics_html
 from topicprism.show.words import Words
@@ -249,3 +251,52 @@ def assemble(
         )
     pipeline.info_ = dict(info)
     return pipeline
+
+
+# --- its two steps, unfitted -----------------------------------------------------------
+
+
+def counts_step(
+    counting: Mapping[str, Any],
+    vocabulary: Collection[str] | None = None,
+    n_jobs: int | None = None,
+    given: bool = False,
+) -> FastCountVectorizer | PrecomputedCounts:
+    """A vectorizer, with the defaults of ``defaults.COUNTING``; or none if counts are given."""
+    if given:
+        _refuse_counting(counting)
+        return PrecomputedCounts(vocabulary=vocabulary)
+    options = vars(COUNTING) | dict(counting)
+    return FastCountVectorizer(**options, vocabulary=vocabulary, dtype=np.int32, n_jobs=n_jobs)
+
+
+def _refuse_counting(options: Mapping[str, Any]) -> None:
+    """Nothing is left to count: an option that was changed would go unheard."""
+    for name, value in options.items():
+        if value != getattr(COUNTING, name):
+            raise ValueError(
+                f"got {name}={value!r:.40} with counts, but expected it with texts, whose words "
+                "are yet to be counted; leave it out, or choose columns of the counts yourself"
+            )
+
+
+def topics_step(estimator: Any, n_jobs: Any, random_state: Any, options: Mapping[str, Any]) -> Any:
+    """The estimator with its options: a class, ``SpectralSLDA`` by default, or an instance."""
+    if estimator is None or isinstance(estimator, type):
+        blank = (estimator or SpectralSLDA)()
+        own = {"n_jobs": n_jobs, "random_state": random_state}
+    else:
+        blank, own = clone(estimator, safe=False), {}
+    if not isinstance(blank, Topics):
+        raise ValueError(
+            f"estimator={estimator!r:.60}, but expected one of topicprism's, such as "
+            "SpectralSLDA; use sklearn's make_pipeline for others"
+        )
+    known = blank.get_params(deep=False)
+    unknown = [name for name in options if name not in known]
+    if unknown:
+        raise ValueError(
+            f"got {unknown[0]}={options[unknown[0]]!r:.40}, which is an option neither of counting "
+            f"nor of {type(blank).__name__}; the latter's are {', '.join(known)}"
+        )
+    return blank.set_params(**own, **options)

@@ -19,9 +19,9 @@ from topicprism.io.atomic import is_special
 from topicprism.io.files import TextSketch, save
 from topicprism.io.tables import TableError
 from topicprism.pipeline import TopicPipeline, assemble
+from topicprism.pipeline.fitted import counts_step, topics_step
 from topicprism.pipeline.provenance import TOO_SHORT, facts_about
 from topicprism.pipeline.scoring import score, shares
-from topicprism.pipeline.steps import counts_step, topics_step
 from topicprism.pipeline.streaming import Counted, fit_chunks
 from topicprism.show.report import summarise, write_page
 from topicprism.vectorizer import FastCountVectorizer

@@ -1,0 +1,66 @@
+"""The numbers of docs/tour.md: one review on its way through a fit of 20,000 hotel reviews.
+
+python docs/make_tour.py     # a minute; needs the hotel reviews (docs/real-text.md)
+"""
+
+import sys
+from pathlib import Path
+
+import numpy as np
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "experiments"))
+import real_text
+
+import topicprism
+from topicprism.documents import Corpus
+from topicprism.documents.subsets import KeyCounts
+from topicprism.inference import posterior, weighed
+from topicprism.learn.defaults import TEXT
+from topicprism.show.words import top_words
+
+REVIEW = (
+    "The welcome was friendly, but our room was dirty and the street so noisy that we hardly "
+    "slept. Breakfast was good. For this price we would not stay again."
+)
+STARS = 2.0
+N = 20_000
+
+
+def main() -> None:
+    path = real_text.DATA / "hotel_reviews.parquet"
+    if not path.exists():
+        print(f"{path.name} is not there")
+        return
+    from pyarrow.parquet import read_table
+
+    table = read_table(path).slice(0, N)
+    texts, stars = table["text"].to_pylist() + [REVIEW], [*table["rating"].to_pylist(), STARS]
+    fitted = topicprism.fit(texts, stars)
+    X = fitted[:-1].transform(texts)
+    corpus = Corpus(X, np.array(stars))
+    ours = corpus.rows(len(stars) - 1, len(stars))
+    row = X[[-1]]
+    words = [f"{fitted.words[w]} {n}" for w, n in zip(row.indices, row.data, strict=True)]
+    print(f"counts: {', '.join(words)}")
+    m = int(row.data.sum())
+    print(f"{m} words of a vocabulary of {X.shape[1]:,}; weight {m} / ({m} + 30)")
+    keys = KeyCounts.of(corpus)
+    print(f"key {int(ours.keys[0]):016x}")
+    folds = keys.cut(TEXT.ranking_folds)
+    print(f"fold {1 + next(i for i, f in enumerate(folds) if len(f.rows(ours)))} of {len(folds)}")
+    held_out = keys.share(1 - min(TEXT.held_out, TEXT.trial_documents / 2 / len(corpus)), 1)
+    print(f"held out while k is chosen: {bool(len(held_out.rows(ours)))}")
+    print(f"k: {fitted.topics.selection_.reasons['n_topics']}")
+    print(f"alpha0 {fitted.topics.selection_.alpha0:g}, frozen topics of the response")
+    model = fitted.model
+    known = posterior(model, row)
+    print(f"evidence of its words: {weighed(ours.counts, model.burstiness).data.sum():.1f}")
+    for i in np.argsort(-known.h[0])[:4]:
+        top = " ".join(top_words(model, fitted.words, 6)[i])
+        print(f"  {known.h[0, i]:.2f} of topic {i + 1} ({model.eta[i]:.2f} stars): {top}")
+    y_hat, std = fitted.predict([REVIEW], return_std=True)
+    print(f"prediction {y_hat[0]:.2f}, standard deviation {std[0]:.2f}, it has {STARS:g}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,79 @@
+"""docs/tour.md has the walk of a text through ``fit``: it is the one that the code takes."""
+
+import re
+import sys
+from collections import Counter
+from pathlib import Path
+
+import pytest
+from crowds import crowd
+
+import topicprism
+
+ROOT = Path(topicprism.__file__).parent
+TOUR = ROOT.parents[1] / "docs" / "tour.md"
+ROW = re.compile(r"^\| *\d+ \| `([\w/]+\.py)` \| `([\w.]+)` \|", re.M)
+# Opened from everywhere, and named so in the tour: data classes, checks, constants
+DRAWERS = {"learn/result.py", "learn/defaults.py", "learn/__init__.py", "estimators/base.py"}
+WALKED = ("pipeline/", "estimators/", "learn/")
+
+
+def calls(texts, y):
+    """(file of the caller, file, function) of every call from file to file, the first time."""
+    found = []
+
+    def note(frame, event, _):
+        code = frame.f_code
+        if event != "call" or not code.co_filename.startswith(str(ROOT)) or code.co_name[0] == "<":
+            return
+        caller = frame.f_back
+        while caller is not None and not caller.f_code.co_filename.startswith(str(ROOT)):
+            caller = caller.f_back
+        names = [f and f.f_code.co_filename.removeprefix(f"{ROOT}/") for f in (caller, frame)]
+        found.append((*names, code.co_qualname))
+
+    sys.setprofile(note)
+    try:
+        topicprism.fit(texts, y)
+    finally:
+        sys.setprofile(None)
+    return list(dict.fromkeys(found))
+
+
+@pytest.fixture(scope="module")
+def walk():
+    return ROW.findall(TOUR.read_text())
+
+
+@pytest.fixture(scope="module")
+def made():
+    return calls(*crowd(600))
+
+
+def test_the_tour_is_the_walk_of_the_code(walk, made):
+    order = [(file, function) for _, file, function in made]
+    at = [order.index(stop) for stop in walk]
+    assert at == sorted(at)
+
+
+def test_no_stop_is_left_out(walk, made):
+    files = {file for _, file, _ in made if file.startswith(WALKED)}
+    assert files - DRAWERS - {"learn/model_road.py"} <= {file for file, _ in walk}
+    asked = [function for _, file, function in made if file == "learn/model_road.py"]
+    assert asked == ["from_sketch"]  # and answers that the model does not hold
+
+
+def test_the_walk_is_short(walk, made):
+    """A visit is the first call of a stop or of a module's function from a file of the walk."""
+    files, read, entered = list(dict.fromkeys(file for file, _ in walk)), set(), []
+    for caller, file, function in made:
+        stop = (file, function)
+        method = "." in function and stop not in walk  # of an object that is at hand
+        if file in files and caller in {None, *files} - {file} and not method and stop not in read:
+            read.add(stop)
+            entered.append(file)
+    visits = Counter(b for a, b in zip([None, *entered], entered, strict=False) if a != b)
+    counted = re.search(r"(\d+) files, none entered more than (\w+) times", TOUR.read_text())
+    assert counted is not None
+    assert int(counted.group(1)) == len(files) <= 14
+    assert counted.group(2) == ("", "one", "two", "three")[max(visits.values())]
