@@ -31,10 +31,11 @@ from topicprism.io.files import load
 from topicprism.io.tables import formats
 from topicprism.learn.noise import cross_products
 from topicprism.pipeline import assemble
+from topicprism.pipeline.drawing import Drawing, Drawn
 from topicprism.pipeline.scoring import BASELINE, OURS
-from topicprism.pipeline.streaming import draw
 from topicprism.pipeline.watching import PURPOSES
 from topicprism.show import words
+from topicprism.show.effects import effects
 from topicprism.show.report.prose import number
 
 N = 1_200
@@ -121,10 +122,10 @@ def test_fit_prints_everything_at_80_columns(here, capsys):
     assert "TF-IDF + ridge" in out
     assert "the mean" in out
     rows = re.findall(r"^ *(\d+) +(-?[\d.]+) +(?:[-\d.]+ to [-\d.]+ +)?[\d.]+%  (\w+)", out, re.M)
-    effects = [float(x) for _, x, _ in rows]
-    assert effects == sorted(effects)
+    coefficients = [float(x) for _, x, _ in rows]
+    assert coefficients == sorted(coefficients)
     assert [int(number) for number, _, _ in rows] == list(range(1, 9))
-    first = words.top_words(load("reviews.tprism").model, load("reviews.tprism").words, 1)
+    first = effects(load("reviews.tprism")).top_words(1)
     assert [word for _, _, word in rows] == [word for (word,) in first]
     assert (here / "page.html").read_text().lower().startswith("<!doctype html>")
 
@@ -806,12 +807,12 @@ def test_a_table_that_changes_between_the_passes_is_refused(here, capsys, monkey
     table = here / "t.csv"
     table.write_bytes((here / "reviews.csv").read_bytes())
 
-    def longer(*args):
+    def longer(self, share):
         with table.open("a") as file:
             file.write("one more,3\n")
-        return draw(*args)
+        return Drawn()
 
-    monkeypatch.setattr("topicprism.pipeline.streaming.draw", longer)
+    monkeypatch.setattr("topicprism.pipeline.drawing.Drawing.draw", longer)
     sentence = "had 1200 documents when it was first read and 1201 the second time"
     assert_refused(capsys, here, ["fit", "t.csv", *TOPICS], sentence)
 
@@ -1018,8 +1019,12 @@ def test_help_needs_no_numpy(typed):
     ("where", "kept", "files"),
     [
         ("pipeline.streaming.Watched", "'learning'; nothing was written", []),
-        ("cli.fitting.score", "'scoring'; m.tprism holds the model", ["m.tprism"]),
-        ("cli.fitting._write_page", "'writing the page'; m.tprism holds the model", ["m.tprism"]),
+        ("cli.commands.fit.score", "'scoring'; m.tprism holds the model", ["m.tprism"]),
+        (
+            "cli.commands.fit._write_page",
+            "'writing the page'; m.tprism holds the model",
+            ["m.tprism"],
+        ),
     ],
 )
 def test_ctrl_c_keeps_what_is_done(here, monkeypatch, capsys, where, kept, files):
@@ -1135,14 +1140,54 @@ def test_the_examples_of_the_docs_run(tmp_path, monkeypatch, capsys, reviews):
 
 
 def test_documents_are_drawn_by_the_seed_and_never_twice():
-    held, base = draw(1_000, 0.1, 0)
-    assert len(held) == 100
-    assert len(base) == 900
+    texts = [f"text {i}" for i in range(60_000)]
+
+    def drawn(n, seed=0, share=0.1, batches=3):
+        drawing = Drawing(seed)
+        for i in range(batches):
+            drawing.add(texts[i:n:batches])
+        return drawing.draw(share).of(texts[:n])
+
+    held, base = drawn(1_000)
+    assert (len(held), len(base)) == (100, 900)
     assert not set(held) & set(base)
-    np.testing.assert_array_equal(held, draw(1_000, 0.1, 0)[0])
-    assert (held != draw(1_000, 0.1, 1)[0]).any()
-    assert [len(part) for part in draw(10**9, 0.1, 0)] == [5_000, 30_000]
-    assert [len(part) for part in draw(99, 0.1, 0)] == [0, 0]
+    np.testing.assert_array_equal(held, drawn(1_000, batches=1)[0])
+    assert set(held) != set(drawn(1_000, seed=1)[0])
+    assert [len(part) for part in drawn(60_000)] == [5_000, 30_000]
+    assert [len(part) for part in drawn(99)] == [0, 0]
+    assert [len(part) for part in drawn(1_000, share=0)] == [0, 0]
+
+
+def test_copies_of_a_text_are_never_both_learnt_from_and_held_out():
+    texts = [f"text {i % 40}" for i in range(4_000)]
+    drawing = Drawing(0)
+    drawing.add(texts)
+    held, base = ({texts[i] for i in part} for part in drawing.draw(0.3).of(texts))
+    assert 8 <= len(held) <= 12
+    assert not held & base
+    alike = Drawing(0)
+    alike.add(["the same"] * 1_000)
+    assert [len(part) for part in alike.draw(0.3).of(["the same"] * 1_000)] == [0, 0]
+
+
+def test_the_order_of_rows_does_not_matter_to_the_command(here, reviews, capsys):
+    """Nor to what it holds out: the same scores, topics and facts but for the fingerprint."""
+    texts, y = reviews
+    order = np.random.default_rng(0).permutation(len(y))
+    write_csv(here / "s.csv", [texts[i] for i in order], [y[i] for i in order])
+    found = []
+    for name in ("reviews.csv", "s.csv"):
+        status, out, _ = run(capsys, "fit", name, "-o", "m.tprism", "--json", *TOPICS)
+        assert status == 0
+        found.append(json.loads(out))
+    one, other = found
+    assert one["n_held_out"] == other["n_held_out"] > 0
+    for name, score in one["scores"].items():
+        assert other["scores"][name] == pytest.approx(score, abs=1e-9)
+    for a, b in zip(one["topics"], other["topics"], strict=True):
+        assert a["words"] == b["words"]
+        for name in ("coefficient", "std", "share"):
+            assert b[name] == pytest.approx(a[name], rel=1e-7)
 
 
 TOPIC = {

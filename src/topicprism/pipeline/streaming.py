@@ -20,6 +20,7 @@ from topicprism.defaults import FITTING
 from topicprism.documents import OnDisk
 from topicprism.documents.corpus import Corpus, Documents
 from topicprism.io.tables import TableError
+from topicprism.pipeline.drawing import Drawing, Drawn
 from topicprism.pipeline.fitted import TopicPipeline, assemble
 from topicprism.pipeline.inputs import Batch, warn_of_unspaced
 from topicprism.pipeline.provenance import Ledger
@@ -28,8 +29,6 @@ from topicprism.pipeline.watching import Progress, Silent, Watched
 from topicprism.vectorizer import FastCountVectorizer
 
 KEPT_TEXT = 1 << 26  # characters of documents held out, at most
-NOBODY = np.empty(0, int)
-Drawn = tuple[Ints, Ints]  # numbers of documents held out and of the baseline's, in order
 
 
 class Source(Protocol):
@@ -71,8 +70,9 @@ def fit_chunks(
     """
     watch = progress or Silent()
     stream = Stream(source, counts, watch)
-    ledger = stream.learn_words()
-    drawn = draw(ledger.n_documents, held_out, seed)
+    drawing = Drawing(seed)
+    ledger = stream.learn_words(drawing if held_out else None)
+    drawn = drawing.draw(held_out)
     on_disk = hasattr(topics, "fit_documents")
     counted = stream.count(ledger, drawn, folder if on_disk else None, topics.n_jobs)
     watch.stage("learning")
@@ -93,7 +93,7 @@ class Stream:
     progress: Progress
     known: bool = False  # whether the vocabulary is
 
-    def learn_words(self) -> Ledger:
+    def learn_words(self, drawing: Drawing | None = None) -> Ledger:
         """Pass one."""
         ledger = Ledger()
         self.progress.stage("pass one: words")
@@ -101,6 +101,8 @@ class Stream:
             if ledger.n_rows == 0:
                 warn_of_unspaced(batch.docs)
             ledger.add(batch)
+            if drawing is not None:
+                drawing.add(batch.docs)
             if batch.docs and not self.known:
                 self.counts.partial_fit(batch.docs)
             self.progress.at(batch.done, f"{ledger.n_rows:,} rows")
@@ -112,7 +114,7 @@ class Stream:
     ) -> Counted:
         """Pass two, to shards in ``folder`` or into memory."""
         n_words = len(self.counts.vocabulary_)
-        held, base = _Keeping(drawn[0], n_words, KEPT_TEXT), _Keeping(drawn[1], n_words, 0)
+        held, base = _Keeping(n_words, KEPT_TEXT), _Keeping(n_words, 0)
         n = 0
         self.progress.stage("pass two: counts")
 
@@ -123,8 +125,10 @@ class Stream:
                     continue
                 X = self.counts.transform(batch.docs)
                 y = np.zeros(X.shape[0]) if batch.y is None else np.array(batch.y, dtype=float)
-                base.take(n, X, y, batch.docs)
-                rest = np.delete(np.arange(X.shape[0]), held.take(n, X, y, batch.docs))
+                of_held, of_base = drawn.of(batch.docs)
+                held.take(of_held, X, y, batch.docs)
+                base.take(of_base, X, y, batch.docs)
+                rest = np.delete(np.arange(X.shape[0]), of_held)
                 n += X.shape[0]
                 self.progress.at(batch.done, f"{n:,} documents")
                 if len(rest):
@@ -148,35 +152,22 @@ def _in_memory(corpora: list[Corpus]) -> Corpus:
     return Corpus(vstack(counts, format="csr"), np.concatenate([c.y for c in corpora]))
 
 
-def draw(n_documents: int, share: float, seed: int) -> Drawn:
-    """Which documents are held out and which serve the baseline, both in order."""
-    enough = n_documents >= FITTING.min_documents
-    n_held = min(round(share * n_documents), FITTING.max_held_out) if enough else 0
-    n_base = min(n_documents - n_held, FITTING.max_baseline) if n_held else 0
-    rng = np.random.default_rng(seed)
-    drawn = rng.choice(n_documents, n_held + n_base, replace=False)
-    return np.sort(drawn[:n_held]), np.sort(drawn[n_held:])
-
-
 class _Keeping:
-    """Collects the documents of some numbers as they pass."""
+    """Collects some documents as they pass."""
 
-    def __init__(self, numbers: Ints, n_words: int, room: int) -> None:
-        self.numbers, self.room = numbers, room  # characters
+    def __init__(self, n_words: int, room: int) -> None:
+        self.room = room  # characters
         self.counts: list[Any] = [csr_array((0, n_words), dtype=np.int32)]
         self.y: list[float] = []
         self.texts: list[str] = []
 
-    def take(self, first: int, X: csr_array, y: Any, texts: list[str]) -> Ints:
-        lo, hi = np.searchsorted(self.numbers, [first, first + X.shape[0]])
-        here = self.numbers[lo:hi] - first
-        self.counts.append(X[here])
-        self.y += y[here].tolist()
-        for text in (texts[i] for i in here):
+    def take(self, which: Ints, X: csr_array, y: Any, texts: list[str]) -> None:
+        self.counts.append(X[which])
+        self.y += y[which].tolist()
+        for text in (texts[i] for i in which):
             self.room -= len(text)
             if self.room > 0:
                 self.texts.append(text)
-        return here
 
     def kept(self) -> Kept:
         counts = vstack(self.counts, format="csr")

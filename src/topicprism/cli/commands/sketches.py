@@ -15,7 +15,8 @@ from topicprism.cli.commands.fit import table_source, vectorizer
 from topicprism.cli.session import SKETCH, Session, load_sketch
 from topicprism.io.files import TextSketch, save
 from topicprism.io.tables import TableError
-from topicprism.pipeline.streaming import NOBODY, Stream
+from topicprism.pipeline.drawing import Drawn
+from topicprism.pipeline.streaming import Stream
 from topicprism.pipeline.watching import Watched
 from topicprism.spectral.sketch import Sketch, sketch_over  # fmt: skip
 from topicprism.spectral.sketch import sketch as sketched
@@ -30,7 +31,7 @@ def sketch(session: Session) -> None:
     assert counts is not None  # load_sketch has looked
     stream = Stream(source, counts, session.progress, known=basis is not None)
     ledger = stream.learn_words()
-    counted = stream.count(ledger, (NOBODY, NOBODY), session.folder / "shards", args.jobs)
+    counted = stream.count(ledger, Drawn(), session.folder / "shards", args.jobs)
     session.progress.stage("computing moments")
     docs = Watched(counted.docs, session.progress)
     if basis is None:
