@@ -24,7 +24,7 @@ Names are imported when they are first asked for: ``topicprism --help`` needs no
 Ctrl-C finds the command ready for it from the start.
 """
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 TYPE_CHECKING = False  # typing's own would have to be imported
 if TYPE_CHECKING:

@@ -19,7 +19,7 @@ from topicprism.learn.result import (
     describe_variance,
     selection_of,
 )
-from topicprism.learn.spectrum import Spectrum, alpha0_of
+from topicprism.learn.spectrum import Spectrum, alpha0_of, describe_alpha0
 from topicprism.model import Model, TooManyTopics
 from topicprism.spectral.decompose import SPARE, decompose
 from topicprism.spectral.moments import word_sums
@@ -53,7 +53,7 @@ def decomposed(
     reason = AS_ASKED
     if alpha0 is None:
         alpha0 = alpha0_of(sketch, k, settings, rng)
-        reason = f"at {alpha0:.3g} the estimated Dirichlet parameters sum to the value assumed"
+        reason = describe_alpha0(alpha0)
     found = decompose(sketch, k, alpha0, settings, rng=rng)
     left = _by_moments(sketch, found.model)
     variance = f"{describe_variance(left.value, left.std)}, from second moments"

@@ -135,3 +135,13 @@ def _describe_end(sketch: Sketch, k: int) -> str:
 
 def describe_crowd(sketch: Sketch) -> str:
     return f"the words vary in {n_significant(sketch)} or more significant directions"
+
+
+def describe_alpha0(alpha0: float) -> str:
+    low, high = MODEL.alpha0_range
+    if low * 1.001 < alpha0 < high / 1.001:
+        return f"at {alpha0:.3g} the estimated Dirichlet parameters sum to the value assumed"
+    return (
+        f"the end of the range searched, {low:g} to {high:g}: the moments of these documents do "
+        "not determine it"
+    )
