@@ -3,11 +3,11 @@
 import json
 import re
 import runpy
-import shutil
 from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 
+import chromium
 import numpy as np
 import pytest
 from crowds import crowd
@@ -22,27 +22,15 @@ from topicprism.show.report.colouring import Colouring
 from topicprism.show.report.fitted import fitted
 from topicprism.show.words import top_ids
 
-FLAGS = [
-    "--headless",
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-quic",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-]
-NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
-
 
 @pytest.fixture(scope="module")
 def browser():
     api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
-    path = next(filter(None, map(shutil.which, NAMES)), None)
-    if path is None:
-        pytest.skip("no Chromium was found on the PATH")
     with api.sync_playwright() as playwright:
-        running = playwright.chromium.launch(executable_path=path, args=FLAGS)
+        try:
+            running = chromium.launch(playwright)
+        except chromium.NoBrowser as error:
+            pytest.skip(str(error))
         yield running
         running.close()
 
