@@ -431,6 +431,26 @@ def test_a_phone_does_not_scroll_sideways(visit, name):
     assert page.evaluate(cut) == 0
 
 
+def test_words_in_the_tables_of_a_phone_are_not_cut(visit):
+    """The first column is wide enough for each word of a topic's name to stand on one line."""
+    page = visit(width=360, height=740)
+    page.evaluate("document.querySelectorAll('details').forEach((d) => (d.open = true))")
+    cut = page.evaluate("""() => {
+        const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+        const range = document.createRange(), cut = [];
+        for (let node = walker.nextNode(); node; node = walker.nextNode()) {
+            if (!node.parentElement.closest(".numbers tbody th")) continue;
+            for (const word of node.data.matchAll(/\\S+/g)) {
+                range.setStart(node, word.index);
+                range.setEnd(node, word.index + word[0].length);
+                if (range.getClientRects().length > 1) cut.push(word[0]);
+            }
+        }
+        return cut;
+    }""")
+    assert cut == []
+
+
 def test_a_thumb_finds_slider_and_buttons(visit):
     page = visit(width=360, height=740)
     page.locator("#document").fill("friendly staff")
