@@ -161,7 +161,14 @@ def text_to_report(out):
     )
 
 
-@pytest.mark.parametrize("script", EXPERIMENTS + BENCHMARKS, ids=lambda p: p.stem)
+SLOW = ("few_documents", "inference", "real_text", "run")
+SCRIPTS = [
+    pytest.param(path, id=path.stem, marks=[pytest.mark.slow] * (path.stem in SLOW))
+    for path in EXPERIMENTS + BENCHMARKS
+]
+
+
+@pytest.mark.parametrize("script", SCRIPTS)
 def test_experiments_and_benchmarks_run(script):
     done = subprocess.run(
         [sys.executable, script, "--quick"], capture_output=True, text=True, cwd=REPOSITORY
