@@ -37,7 +37,7 @@ def made():
 
 
 def rank_correlation(y, seeds):
-    """Of predictions with what they predict: mean over splits (90 to learn from) and k = 2, 3, 4."""
+    """Of predictions with what they predict: mean over splits, 90 to learn from, and k."""
     found = []
     for seed in seeds:
         order = np.random.default_rng(seed).permutation(len(y))
