@@ -11,6 +11,7 @@ demo: .venv/ready  ## fit reviews with a known truth: topics, predictions, a pag
 	@$(BIN)/python -m topicprism demo --folder results/demo
 
 test: .venv/ready lint types  ## style, types and tests
+	@$(BIN)/python tests/chromium.py
 	@$(BIN)/python -m pytest
 
 bench: .venv/rivals  ## speed beside rivals, which it installs; ten minutes on a quiet machine

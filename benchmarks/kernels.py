@@ -32,15 +32,16 @@ def measure(n_documents: int) -> dict[str, tuple[float, float]]:
     rows, dense = (X.indptr, X.indices, X.data), X.astype(float)
     S20, B = rng.standard_normal((500, 20)), rng.standard_normal((500, 16))
     m = dense.sum(axis=1)
-    c1, c2, c3 = 1 / m, 1 / (m * (m - 1)), 1 / (m * (m - 1) * (m - 2))
+    c1 = 1 / (m + cpu.HALF)
+    c2, c3 = c1 / (m - 1), c1 / ((m - 1) * (m - 2))
     unit = best(lambda: dense @ S20)
 
-    used, sums = np.empty(n_documents, bool), np.zeros((500, 4))
+    weights, sums = np.empty(n_documents), np.zeros((500, 4))
     out, small = np.zeros((500, 16)), B.astype(np.float32)
-    P, C = np.empty((n_documents, 16)), np.empty((n_documents, 3))
+    P, C = np.empty((n_documents, 16)), np.empty((n_documents, 4))
     Q, corrections, T = np.zeros((500, 16)), np.zeros((500, 4)), np.zeros((16, 16, 16))
     runs = {
-        "word_sums": lambda: cpu.word_sums(*rows, y, used, zero(sums)),
+        "word_sums": lambda: cpu.word_sums(*rows, y, weights, zero(sums)),
         "pair_products": lambda: cpu.pair_products(*rows, small, zero(out)),
         "project": lambda: cpu.project(*rows, y, B, P, C, zero(Q), zero(corrections)),
         "add_triples": lambda: add_triples(zero(T), P, c3),

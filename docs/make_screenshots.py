@@ -3,12 +3,13 @@
     python docs/make_screenshots.py
 
 writes docs/images/page-light.png, page-dark.png, page-phone.png and effects.png.  It needs
-playwright and matplotlib (``pip install -e '.[dev]'``) and a Chromium on the PATH.
+playwright and matplotlib (``pip install -e '.[dev]'``) and a Chromium, which
+``python tests/chromium.py`` fetches where none is installed.
 """
 
 from __future__ import annotations
 
-import shutil
+import sys
 import tempfile
 from pathlib import Path
 
@@ -26,8 +27,6 @@ from topicprism.show.report import summarise, write_page
 
 IMAGES = Path(__file__).parent / "images"
 N_TRAIN, N_TEST = 8_000, 2_000
-NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
-FLAGS = ["--no-sandbox", "--disable-gpu"]
 TYPED = "The bed was soft and the staff friendly, but the street was loud and the carpet dirty."
 SHOTS = [  # file, width, height, colours, what is at the top
     ("page-light.png", 1200, 1180, "light", "body"),
@@ -71,11 +70,13 @@ def take(browser: Browser, page_path: Path, folder: Path) -> None:
 
 
 def main() -> None:
-    chromium = next(filter(None, map(shutil.which, NAMES)), None)
+    sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
+    import chromium
+
     with tempfile.TemporaryDirectory() as scratch, sync_playwright() as playwright:
         page = Path(scratch) / "page.html"
         pipeline = reviews_page(page)
-        browser = playwright.chromium.launch(executable_path=chromium, args=FLAGS)
+        browser = chromium.launch(playwright)
         take(browser, page, IMAGES)
         browser.close()
     matplotlib.use("Agg")

@@ -1,5 +1,7 @@
 """What is chosen from the data, and the road for text that is not from the model."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
@@ -28,6 +30,7 @@ from topicprism.learn.response_topics import (
 from topicprism.learn.ridge import Products, calibrate, products, regress
 from topicprism.learn.spectrum import (
     alpha0_of,
+    n_from_spectrum,
     n_significant,
     spectrum_ends_at,
     spectrum_is_complete,
@@ -101,7 +104,10 @@ def test_words_in_bursts_are_not_the_models(seed):
 def test_exact_moments_give_alpha0_and_k(rng):
     truth = unequal_model(rng)
     exact = population_sketch(truth, population_basis(truth, rng))
-    assert n_significant(exact) in (5, 6, 7, 8)  # no noise: rounding is all there is beyond five
+    assert (exact.spectrum[5:] < 1e-12 * exact.spectrum[0]).all()  # rounding, beyond five
+    told = replace(exact, n=10**6, c2=(1e-9 * exact.weight) ** 2)  # noise above rounding
+    assert n_significant(told) == n_from_spectrum(told) == 5
+    assert [k for k in range(1, 6) if spectrum_ends_at(told, k)] == [5]
     found = alpha0_of(exact, 5, Settings(), rng)
     assert_allclose(found, truth.alpha.sum(), rtol=1e-3)
 

@@ -138,13 +138,24 @@ def test_the_mean_response_divides_by_alpha0(rng):
 
 
 def test_one_sketch_serves_many_fits(rng):
-    """Smaller k and other alpha0 need no document: only the sketch is passed."""
+    """Smaller k and other alpha0 need no document: only the sketch is passed.
+
+    The truth comes back at its own k and alpha0 alone, and fewer topics are some mixture of it:
+    no farther from the topics than these are from each other.
+    """
     truth = unequal_model(rng)
     sketch = population_sketch(truth, population_basis(truth, rng))
+    right = truth.alpha.sum()
+    apart = max(np.abs(truth.mu[:, [i]] - truth.mu).sum(axis=0).max() for i in range(5))
     for k in range(1, 6):
-        for alpha0 in (0.5, truth.alpha.sum(), 4.0):
+        for alpha0 in (0.5, right, 4.0):
             model = decompose(sketch, k, alpha0, rng=rng).model
-            assert_allclose(model.mu.sum(axis=0), 1)
+            far = np.abs(model.mu[:, :, None] - truth.mu[:, None]).sum(axis=0).min(axis=1)
+            assert model.mu.shape == (40, k)
+            assert (far < apart).all()
+            exact = k == 5 and alpha0 == right
+            assert (far.max() < 1e-6) == exact
+            assert (np.abs(np.sort(model.alpha) - np.sort(truth.alpha)[-k:]).max() < 1e-6) == exact
 
 
 def test_more_topics_than_the_second_moment_carries_says_how_many(rng):

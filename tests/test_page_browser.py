@@ -3,11 +3,11 @@
 import json
 import re
 import runpy
-import shutil
 from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 
+import chromium
 import numpy as np
 import pytest
 from crowds import crowd
@@ -22,27 +22,15 @@ from topicprism.show.report.colouring import Colouring
 from topicprism.show.report.fitted import fitted
 from topicprism.show.words import top_ids
 
-FLAGS = [
-    "--headless",
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-quic",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-]
-NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
-
 
 @pytest.fixture(scope="module")
 def browser():
     api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
-    path = next(filter(None, map(shutil.which, NAMES)), None)
-    if path is None:
-        pytest.skip("no Chromium was found on the PATH")
     with api.sync_playwright() as playwright:
-        running = playwright.chromium.launch(executable_path=path, args=FLAGS)
+        try:
+            running = chromium.launch(playwright)
+        except chromium.NoBrowser as error:
+            pytest.skip(str(error))
         yield running
         running.close()
 
@@ -441,6 +429,26 @@ def test_a_phone_does_not_scroll_sideways(visit, name):
         "[...document.querySelectorAll('pre')].filter((e) => e.scrollWidth > e.clientWidth).length"
     )
     assert page.evaluate(cut) == 0
+
+
+def test_words_in_the_tables_of_a_phone_are_not_cut(visit):
+    """The first column is wide enough for each word of a topic's name to stand on one line."""
+    page = visit(width=360, height=740)
+    page.evaluate("document.querySelectorAll('details').forEach((d) => (d.open = true))")
+    cut = page.evaluate("""() => {
+        const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+        const range = document.createRange(), cut = [];
+        for (let node = walker.nextNode(); node; node = walker.nextNode()) {
+            if (!node.parentElement.closest(".numbers tbody th")) continue;
+            for (const word of node.data.matchAll(/\\S+/g)) {
+                range.setStart(node, word.index);
+                range.setEnd(node, word.index + word[0].length);
+                if (range.getClientRects().length > 1) cut.push(word[0]);
+            }
+        }
+        return cut;
+    }""")
+    assert cut == []
 
 
 def test_a_thumb_finds_slider_and_buttons(visit):

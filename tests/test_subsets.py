@@ -18,6 +18,7 @@ from topicprism.documents.subsets import (
     map_subsets,
 )
 from topicprism.evaluation import halves, split_words
+from topicprism.learn.hybrid import Hybrid, HybridRequest
 
 
 @pytest.fixture(scope="module")
@@ -220,6 +221,23 @@ def test_the_order_of_rows_does_not_matter_on_text(text, method, rng):
         assert_same_fit(
             one, SpectralSLDA(method=method, random_state=0).fit(X[order], y[order]), X, 0
         )
+
+
+def test_cross_fitted_predictions_of_a_hybrid_do_not_depend_on_the_order_of_rows(text, rng):
+    X, y = text
+    z = (y - y.mean()) / y.std()
+    asked = HybridRequest(None, None, None, None, refit=True)
+    found = {}
+    for name, order in {"as it is": np.arange(len(y)), **orders(y, rng)}.items():
+        docs = Threaded(Corpus(X[order], z[order]), 1)
+        hybrid = Hybrid.of(docs, 5, np.random.default_rng(0))
+        assert hybrid.steered(docs, asked)
+        there = hybrid.ready(docs, asked, np.random.default_rng(0)).cross_fitted
+        found[name] = np.empty(len(y))
+        found[name][order] = there
+    assert np.corrcoef(found["as it is"], z)[0, 1] > 0.3
+    for other in found.values():
+        assert_allclose(other, found["as it is"], rtol=1e-9, atol=1e-9)
 
 
 def test_standard_errors_of_a_sorted_table_are_right():
