@@ -27,8 +27,8 @@ from topicprism.pipeline.scoring import Kept
 from topicprism.pipeline.watching import Progress, Silent, Watched
 from topicprism.vectorizer import FastCountVectorizer
 
-KEPT_TEXT = 1 << 26  # characters of documents held out, at most
-NOBODY = np.empty(0, int)
+MAX_HELD_OUT_CHARACTERS = 1 << 26  # characters of documents held out, at most
+NO_DOCUMENTS = np.empty(0, int)
 Drawn = tuple[Ints, Ints]  # numbers of documents held out and of the baseline's, in order
 
 
@@ -112,7 +112,10 @@ class Stream:
     ) -> Counted:
         """Pass two, to shards in ``folder`` or into memory."""
         n_words = len(self.counts.vocabulary_)
-        held, base = _Keeping(drawn[0], n_words, KEPT_TEXT), _Keeping(drawn[1], n_words, 0)
+        held_out, base = (
+            _Keeping(drawn[0], n_words, MAX_HELD_OUT_CHARACTERS),
+            _Keeping(drawn[1], n_words, 0),
+        )
         n = 0
         self.progress.stage("pass two: counts")
 
@@ -124,7 +127,7 @@ class Stream:
                 X = self.counts.transform(batch.docs)
                 y = np.zeros(X.shape[0]) if batch.y is None else np.array(batch.y, dtype=float)
                 base.take(n, X, y, batch.docs)
-                rest = np.delete(np.arange(X.shape[0]), held.take(n, X, y, batch.docs))
+                rest = np.delete(np.arange(X.shape[0]), held_out.take(n, X, y, batch.docs))
                 n += X.shape[0]
                 self.progress.at(batch.done, f"{n:,} documents")
                 if len(rest):
@@ -140,7 +143,7 @@ class Stream:
                 f"{self.source.called} had {ledger.n_documents} documents when it was first read "
                 f"and {n} the second time; wait until it is written, or give a copy"
             )
-        return Counted(docs, held.kept(), base.kept())
+        return Counted(docs, held_out.kept(), base.kept())
 
 
 def _in_memory(corpora: list[Corpus]) -> Corpus:
@@ -151,11 +154,11 @@ def _in_memory(corpora: list[Corpus]) -> Corpus:
 def draw(n_documents: int, share: float, seed: int) -> Drawn:
     """Which documents are held out and which serve the baseline, both in order."""
     enough = n_documents >= FITTING.min_documents
-    n_held = min(round(share * n_documents), FITTING.max_held_out) if enough else 0
-    n_base = min(n_documents - n_held, FITTING.max_baseline) if n_held else 0
+    n_held_out = min(round(share * n_documents), FITTING.max_held_out) if enough else 0
+    n_base = min(n_documents - n_held_out, FITTING.max_baseline) if n_held_out else 0
     rng = np.random.default_rng(seed)
-    drawn = rng.choice(n_documents, n_held + n_base, replace=False)
-    return np.sort(drawn[:n_held]), np.sort(drawn[n_held:])
+    drawn = rng.choice(n_documents, n_held_out + n_base, replace=False)
+    return np.sort(drawn[:n_held_out]), np.sort(drawn[n_held_out:])
 
 
 class _Keeping:

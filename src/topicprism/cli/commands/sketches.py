@@ -15,7 +15,7 @@ from topicprism.cli.commands.fit import table_source, vectorizer
 from topicprism.cli.session import SKETCH, Session, load_sketch
 from topicprism.io.files import TextSketch, save
 from topicprism.io.tables import TableError
-from topicprism.pipeline.streaming import NOBODY, Stream
+from topicprism.pipeline.streaming import NO_DOCUMENTS, Stream
 from topicprism.pipeline.watching import Watched
 from topicprism.spectral.sketch import Sketch, sketch_over  # fmt: skip
 from topicprism.spectral.sketch import sketch as sketched
@@ -30,7 +30,9 @@ def sketch(session: Session) -> None:
     assert counts is not None  # load_sketch has looked
     stream = Stream(source, counts, session.progress, known=basis is not None)
     ledger = stream.learn_words()
-    counted = stream.count(ledger, (NOBODY, NOBODY), session.folder / "shards", args.jobs)
+    counted = stream.count(
+        ledger, (NO_DOCUMENTS, NO_DOCUMENTS), session.folder / "shards", args.jobs
+    )
     session.progress.stage("computing moments")
     docs = Watched(counted.docs, session.progress)
     if basis is None:
@@ -76,14 +78,14 @@ def merge(session: Session) -> None:
 
 
 def _refuse_twice(names: list[str], sketches: list[TextSketch]) -> None:
-    """Documents that are in two of the sketches would count twice."""
+    """Documents that are in two of the sketches would be counted twice."""
     seen: dict[str, str] = {}
     for name, sketch in zip(names, sketches, strict=True):
         for part in _documents(sketch):
             if part in seen:
                 raise TableError(
-                    f"{seen[part]} and {name} hold the same documents, which would count twice; "
-                    "name each sketch once, and merge none with a sum that it is part of"
+                    f"{seen[part]} and {name} hold the same documents, which would be counted "
+                    "twice; name each sketch once, and merge no sketch with a sum that contains it"
                 )
             seen[part] = name
 
