@@ -1018,8 +1018,12 @@ def test_help_needs_no_numpy(typed):
     ("where", "kept", "files"),
     [
         ("pipeline.streaming.Watched", "'learning'; nothing was written", []),
-        ("cli.fitting.score", "'scoring'; m.tprism holds the model", ["m.tprism"]),
-        ("cli.fitting._write_page", "'writing the page'; m.tprism holds the model", ["m.tprism"]),
+        ("cli.commands.fit.score", "'scoring'; m.tprism holds the model", ["m.tprism"]),
+        (
+            "cli.commands.fit._write_page",
+            "'writing the page'; m.tprism holds the model",
+            ["m.tprism"],
+        ),
     ],
 )
 def test_ctrl_c_keeps_what_is_done(here, monkeypatch, capsys, where, kept, files):

@@ -269,7 +269,7 @@ def test_a_fit_of_text_with_more_structure_than_topics_gives_a_page():
     assert s.decimals == 2  # as responses of 1 to 5 need, though coefficients are over 100
     low, high = s.left
     assert (low, high) == (min(y), max(y))
-    assert f"where a number lies outside {low:g} to {high:g}, the shaded range" in page
+    assert f"outside {low:g} to {high:g}, the shaded range of the training responses" in page
     assert page.count('class="observed"') == len(s.topics)
 
 

@@ -38,7 +38,7 @@ def from_documents(context: FitContext) -> FitResult:
     )
     start, n_frozen = FirstTopics(context).of(k)
     if start.n_topics < k:
-        why += f", but the words support only {start.n_topics}"
+        why += f", but the words carry only {start.n_topics}"
     subset = context.at_most(TEXT.learn_documents)
     if request.supervised:
         model = refine(docs, start, TEXT.rounds, n_frozen, subset)
