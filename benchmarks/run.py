@@ -87,7 +87,7 @@ def timing(args) -> None:
     contestants = {
         "ours, joint": ours.fit_predict,
         "ours, two-stage": ours.two_stage,
-        "ours, nothing told": ours.nothing_told,
+        "ours, everything chosen": ours.automatic,
     }
     for name in RIVALS[:2] if args.quick else args.rivals:
         try:
@@ -122,7 +122,7 @@ def timing(args) -> None:
                 f"{name:18}{result.seconds:9.3f}{result.seconds / unit:11.1f}"
                 f"{result.seconds / base:10.1f}{error:>13}{pr2(test.y, result.y_hat):8.3f}"
             )
-        print(f"memory of a fit beyond X, nothing told: {memory_beyond(train):.0f} MB")
+        print(f"memory of a fit beyond X, everything chosen: {memory_beyond(train):.0f} MB")
         if times in PAPER:
             gibbs, joint, two_stage = PAPER[times]
             print(

@@ -46,7 +46,7 @@ def reviews_page(path: Path) -> TopicPipeline:
         "TF-IDF + ridge": ridge.score(texts[test], stars[test]),
         "mean": 0.0,
     }
-    title = "What moves the stars of a hotel"
+    title = "Topics and stars of simulated hotel reviews"
     shown = texts[test], stars[test]
     write_page(summarise(pipeline, *shown, title=title, response="stars", held_out=True), path)
     return pipeline

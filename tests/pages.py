@@ -70,7 +70,7 @@ def reviews(seed=0, **text):
     mu[words.index("unheard")] = 0.0
     made = pipeline(words, mu, list(ASPECTS.values()), **text)
     made["topics"].coef_std_ = rng.uniform(0.02, 0.3, len(ASPECTS))
-    made["topics"].spread_ = np.array([0.3, 0.7])
+    made["topics"].predictive_variance_ = np.array([0.3, 0.7])
     made["topics"].selection_ = selection(len(ASPECTS))
     made.info = {
         "n_documents": 1234,

@@ -502,7 +502,9 @@ def test_an_automatic_prior_adds_up_to_what_it_says():
     assert_allclose(fitted.alpha_.sum(), fitted.selection_.alpha0)
 
 
-@pytest.mark.parametrize(("doc_length", "said"), [(40, "do not determine it"), (400, "sum to")])
+@pytest.mark.parametrize(
+    ("doc_length", "said"), [(40, "do not determine it"), (400, "agrees with itself")]
+)
 def test_an_alpha0_at_the_end_of_its_range_is_said_to_be_there(doc_length, said):
     X, y, _ = make_slda(2000, n_words=200, n_topics=4, doc_length=doc_length, random_state=0)
     chosen = SpectralSLDA(4, random_state=0).fit(X, y).selection_

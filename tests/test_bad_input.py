@@ -82,7 +82,7 @@ def test_entries_that_are_not_counts(corpus, value, message, as_sparse):
         (lambda y: y * 1e200, r"y contains .* a number beyond 1e\+100 .* rescale it"),
         (
             lambda y: y * 1e-200,
-            r"y is from .*e-2\d+ to .*e-2\d+, which is too close .* other units",
+            r"y is from .*e-2\d+ to .*e-2\d+, a range too small .* units",
         ),
         (lambda y: None, "requires y to be passed, but the target y is None; .* SpectralLDA"),
     ],

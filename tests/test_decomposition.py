@@ -153,7 +153,7 @@ def test_the_kernel_iterates_as_numpy_does(rng, monkeypatch, shift):
     V /= np.linalg.norm(V, axis=0)
     found = []
     for small in (0, 10**9):
-        monkeypatch.setattr("topicprism.spectral.tensor.SMALL", small)
+        monkeypatch.setattr("topicprism.spectral.tensor.MAX_KERNEL_PRODUCTS", small)
         found.append([_iterate(T, V, n, shift) for n in (1, 4, 200)])
     for plain, kernel in zip(*found, strict=True):  # which of several at one place stands first
         assert_allclose(kernel, plain, atol=1e-5)  # is up to rounding, and ends it for all

@@ -109,7 +109,7 @@ def test_the_number_of_jobs_changes_no_bit(corpus, fitted, n_jobs):
 
 def test_the_number_of_jobs_changes_no_bit_where_topics_are_hard_to_find(monkeypatch):
     """Zipf's frequencies, a far offset, many shards: where rounding has its best chance."""
-    monkeypatch.setattr("topicprism.documents.threads.SMALLEST", 100)
+    monkeypatch.setattr("topicprism.documents.threads.MIN_SHARD_DOCUMENTS", 100)
     X, y, _ = make_slda(1500, n_words=2000, n_topics=8, doc_length=60, words="zipf", random_state=1)
     one, two, five = (SpectralSLDA(8, random_state=0, n_jobs=n).fit(X, y + 1e4) for n in (1, 2, 5))
     for other in (two, five):

@@ -48,7 +48,7 @@ from topicprism.io.files.container import (
     pack,
     unpack,
 )
-from topicprism.io.files.fitted import CLASSES, DERIVED, RULES
+from topicprism.io.files.fitted import ATTRIBUTES, CLASSES, DERIVED, RULES
 from topicprism.learn import Trial
 from topicprism.model import Model
 from topicprism.spectral.basis import Basis
@@ -146,7 +146,8 @@ def test_an_estimator_comes_back_with_parameters_and_attributes(name, fitted, tm
     assert type(after) is type(before)
     assert after.get_params() == before.get_params()
     kept = {a for a in vars(before) if a.endswith("_") and not a.startswith("_")} - {"state_"}
-    assert kept <= {*RULES, *DERIVED}, "an attribute that no rule of topicprism.io.files knows"
+    known = {ATTRIBUTES.get(stored, stored) for stored in RULES}
+    assert kept <= {*known, *DERIVED}, "an attribute that no rule of topicprism.io.files knows"
     for attribute in kept:
         assert same(getattr(before, attribute), getattr(after, attribute)), attribute
     assert after.n_features_in_ == 18
@@ -274,7 +275,7 @@ def test_how_the_topics_were_chosen_comes_back(crowded):
     assert [t.n_topics for t in before.selection_.trials] == [3, 5, 10]
     assert same(after.selection_, before.selection_)
     assert same(after.coef_std_, before.coef_std_)
-    assert same(after.spread_, before.spread_)
+    assert same(after.predictive_variance_, before.predictive_variance_)
     assert after.model_.burstiness == 0.75
     one, two = (t.predict(crowded[0].transform(CROWD), return_std=True) for t in (before, after))
     assert_array_equal(one, two)
@@ -1010,6 +1011,15 @@ def test_golden_files_keep_loading_and_saying_the_same(record):
         assert list(thing.predict(new)) == expected["predict"]
     else:
         assert_allclose(thing.predict(new), expected["predict"], rtol=1e-9)
+
+
+def test_the_predictive_variance_of_earlier_files_is_read_under_its_new_name():
+    """It was an attribute ``spread_``; a file still stores it so."""
+    topics = load(GOLDEN / "format-1-crowded.tprism").topics
+    assert topics.predictive_variance_.shape == (2,)
+    assert not hasattr(topics, "spread_")
+    assert b'"spread_"' in to_bytes(topics)
+    assert same(from_bytes(to_bytes(topics)).predictive_variance_, topics.predictive_variance_)
 
 
 def write_golden(folder=GOLDEN):

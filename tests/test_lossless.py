@@ -216,7 +216,7 @@ def test_an_interruption_leaves_no_part_beside_a_device(here, capsys, monkeypatc
         return predict(self, X, **options)
 
     monkeypatch.setattr(kind, "predict", interrupted)
-    monkeypatch.setattr("topicprism.io.tables.formats.CHARACTERS", 40_000)
+    monkeypatch.setattr("topicprism.io.tables.formats.CHUNK_CHARACTERS", 40_000)
     before = contents(here)
     status, _, err = run(capsys, "predict", "m.tprism", "a.csv", "-o", "p.csv")
     assert status == 130
@@ -571,7 +571,7 @@ def test_whatever_is_wrong_in_parquet_is_a_sentence(tmp_path, rng):
     assert not [sentence for sentence in said if "\n" in sentence]
 
 
-# --- what nobody foresaw ----------------------------------------------------------------
+# --- unexpected errors ------------------------------------------------------------------
 
 
 def test_a_defect_is_one_sentence_and_a_status_of_its_own(here, capsys, monkeypatch):
@@ -583,8 +583,8 @@ def test_a_defect_is_one_sentence_and_a_status_of_its_own(here, capsys, monkeypa
     status, out, err = run(capsys, "topics", "m.tprism")
     assert (status, out) == (70, "")
     assert re.fullmatch(
-        r"topicprism topics: ZeroDivisionError: division by zero during '.*', which nobody "
-        r"foresaw: this is a defect in topicprism, .*TOPICPRISM_DEBUG=1 shows\n",
+        r"topicprism topics: ZeroDivisionError: division by zero during '.*', an "
+        r"unexpected error: this is a defect in topicprism, .*TOPICPRISM_DEBUG=1 shows\n",
         err,
     ), err
     monkeypatch.setenv("TOPICPRISM_DEBUG", "1")

@@ -12,7 +12,7 @@ from topicprism import SpectralLDA
 from topicprism.datasets import make_slda
 from topicprism.documents import Threaded
 from topicprism.documents.corpus import Corpus
-from topicprism.documents.sums import Spread
+from topicprism.documents.sums import RunningMoments
 from topicprism.evaluation import recovery_errors
 from topicprism.spectral.basis import RARE, Basis, find_basis, scales, trace_of_A
 from topicprism.spectral.decompose import learn
@@ -228,11 +228,13 @@ def test_spread_is_stable_far_from_zero(a, b, far):
     both = np.array(a + b) + far
     w = np.linspace(0.5, 1, len(both))
     first, second = np.split(w, [len(a)])
-    spread = Spread.of(np.array(a) + far, first) + Spread.of(np.array(b) + far, second)
-    assert_allclose(spread.weight, w.sum())
+    moments = RunningMoments.of(np.array(a) + far, first) + RunningMoments.of(
+        np.array(b) + far, second
+    )
+    assert_allclose(moments.weight, w.sum())
     if len(both):
         # the numbers themselves are rounded to far * 1e-16
         mean = np.average(both, weights=w)
-        assert_allclose(spread.mean, mean, rtol=1e-12, atol=1e-9)
+        assert_allclose(moments.mean, mean, rtol=1e-12, atol=1e-9)
         sd = np.sqrt(np.average((both - mean) ** 2, weights=w))
-        assert_allclose(spread.sd, sd, rtol=1e-6, atol=1e-6)
+        assert_allclose(moments.sd, sd, rtol=1e-6, atol=1e-6)

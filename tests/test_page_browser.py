@@ -90,7 +90,7 @@ def words_shown(page):
 
 def test_every_section_is_there(visit):
     page = visit()
-    assert page.locator("h1").inner_text() == "Topics, and what moves stars"
+    assert page.locator("h1").inner_text() == "Topics and stars"
     sections = page.locator("main > section")
     names = [s.get_attribute("id") for s in sections.all()]
     assert names == ["effects", "topics", "documents", "try", "fit", "choice", "about"]
@@ -144,9 +144,9 @@ def test_the_box_answers_as_python_does_for_any_model(
         words, mu, 1e3 * rng.standard_normal(12), alpha * alpha0 / alpha.sum(), burstiness
     )
     made["topics"].features_ = features
-    made["topics"].spread_ = np.array([0.2, 0.8])
+    made["topics"].predictive_variance_ = np.array([0.2, 0.8])
     facts = summarise(made)
-    stopped = replace(facts.numbers, max_sweeps=how.max_sweeps, tolerance=how.tolerance)
+    stopped = replace(facts.parameters, max_sweeps=how.max_sweeps, tolerance=how.tolerance)
     write_page(replace(facts, numbers=stopped), tmp_path / "page.html")
     page = visit(path=tmp_path / "page.html")
     lengths = [*rng.integers(1, 600, 80), 5000, 20_000]
@@ -232,7 +232,7 @@ def test_typing_a_document_shows_topics_response_and_colours(visit, made):
     shown = page.locator("#prediction strong").inner_text()
     y_hat, std = made.predict([text], return_std=True)
     assert shown == f"{y_hat[0]:.2f}"
-    assert page.locator("#prediction").inner_text().endswith(f"give or take {std[0]:.2f}")
+    assert page.locator("#prediction").inner_text().endswith(f", standard deviation {std[0]:.2f}")
     assert "2 of them unknown" in page.locator("#answer").inner_text()
     assert page.locator("#read").inner_text() == text
     what = fitted(made)
@@ -257,17 +257,17 @@ def test_the_box_says_when_it_knows_nothing(visit, tmp_path):
     page.locator("#document").fill("zzyzx Everywhere qwerty unheard")
     page.wait_for_selector("#prediction strong")
     said = page.locator("#answer").inner_text()
-    assert "No word of it is known to the model: this is what is expected of any document." in said
-    assert "4 words read, 1 of them too common to count, 3 of them unknown to the model." in said
+    assert "No word of this text is in the vocabulary: the prediction uses the prior only." in said
+    assert "4 words read, 1 of them too common to be counted, 3 of them not in" in said
     assert page.locator("#answer table").count() == 0
     titles = [w.get_attribute("title") for w in page.locator("#read .unknown").all()]
-    assert titles == ["not known to the model", "too common to count", *titles[:1] * 2]
+    assert titles == ["not in the vocabulary", "too common to be counted", *titles[:1] * 2]
     shown = page.locator("#prediction strong").inner_text()
     assert shown == f"{common.predict([''])[0]:.2f}"
     page.locator("#document").fill("everywhere a dirty carpet")
     page.wait_for_selector("#answer table")
     said = page.locator("#answer").inner_text()
-    assert "3 words read, 1 of them too common to count." in said
+    assert "3 words read, 1 of them too common to be counted." in said
     assert "No word" not in said
 
 

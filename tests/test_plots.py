@@ -219,7 +219,7 @@ def test_spectrum_shows_what_was_used_and_where_chance_begins(pipeline, topics):
     assert_allclose(ax.lines[2].get_ydata(), topics.selection_.threshold)
     assert ax.get_yscale() == "log"
     labels = [text.get_text() for text in ax.get_legend().get_texts()]
-    assert labels == ["as many as topics", "others", "below this, maybe chance"]
+    assert labels == ["number of topics", "others", "limit of sampling noise"]
 
 
 def test_selection_shows_each_trial_and_the_choice(topics):
@@ -396,9 +396,9 @@ def test_a_model_tells_its_size(pipeline):
 def test_an_estimator_without_words_makes_none_up(pipeline, topics):
     html = topics._repr_html_()
     assert len(Page(html).cells) == 12
-    assert "The words are known to the pipeline only." in html
+    assert "the estimator has no vocabulary" in html
     assert not re.search(r"word \d", html)
-    assert "known to the pipeline" not in pipeline._repr_html_()
+    assert "has no vocabulary" not in pipeline._repr_html_()
     topics.feature_names_in_ = pipeline.words
     assert len(Page(topics._repr_html_()).cells) == 15
 

@@ -22,7 +22,7 @@ from topicprism.show.markup import Html, tag, visible
 from topicprism.show.report import render, summarise, write_page
 from topicprism.show.report.charts import axis, log_axis, round_step
 from topicprism.show.report.colouring import Colouring, beginning, tokens
-from topicprism.show.report.documents import evenly, spreads
+from topicprism.show.report.documents import evenly, quantile_groups
 from topicprism.show.report.facts import Reading
 from topicprism.show.report.fitted import fitted
 from topicprism.show.report.packing import characters, embedded, pack, run_lengths, unpack
@@ -84,9 +84,9 @@ def test_words_are_ranked_as_elsewhere(made, summary):
 
 def test_the_whole_is_said_in_words(summary):
     said = " ".join(summary.sentences)
-    assert said.startswith("5 topics were learnt from 1,234 documents with 38 different words.")
-    assert "Expected stars runs from 1.20 for a document that is all topic 5" in said
-    assert re.search(r"On 200 documents it had not seen, the model explains \d\d\s% of", said)
+    assert said.startswith("5 topics were estimated from 1,234 documents with 38 different words.")
+    assert "Expected stars ranges from 1.20 for a document of topic 5" in said
+    assert re.search(r"On 200 documents held out of the fit, the model explains \d\d\s% of", said)
     assert "TF-IDF + ridge 0.74, topicprism 0.71, mean 0.00" in said
 
 
@@ -95,7 +95,7 @@ def test_a_summary_is_frozen_and_survives_json(summary):
         summary.title = "other"
     back = json.loads(summary.to_json())
     assert back == json.loads(json.dumps(asdict(summary)))
-    assert json.loads(summarise(hostile()).to_json())["numbers"]["words"][12] == "half \ud83d"
+    assert json.loads(summarise(hostile()).to_json())["parameters"]["words"][12] == "half \ud83d"
 
 
 def test_the_choice_is_that_of_the_estimator(made, summary):
@@ -193,19 +193,19 @@ def test_topics_are_as_far_apart_on_the_map_as_they_differ(rng):
 def test_spreads_are_by_value_or_by_range(rng):
     x = rng.integers(1, 4, 300).astype(float)
     values = rng.standard_normal(300)
-    by_value = spreads(x, values)
+    by_value = quantile_groups(x, values)
     assert [(s.low, s.high) for s in by_value] == [(1, 1), (2, 2), (3, 3)]
     assert sum(s.n for s in by_value) == 300
     assert_allclose(by_value[0].quantiles[2], np.median(values[x == 1]))
-    by_range = spreads(np.append(rng.random(300), 9.0), np.append(values, 0.0))
+    by_range = quantile_groups(np.append(rng.random(300), 9.0), np.append(values, 0.0))
     assert sum(s.n for s in by_range) == 300  # the one at 9 is alone in its range
-    assert len(spreads(np.arange(13.0), np.zeros(13))) > 0
+    assert len(quantile_groups(np.arange(13.0), np.zeros(13))) > 0
 
 
 def test_many_documents_are_thinned_out_evenly(made, corpus, monkeypatch):
     assert evenly(5, 10) == [0, 1, 2, 3, 4]
     assert evenly(10, 4) == [0, 3, 6, 9]
-    monkeypatch.setattr("topicprism.show.report.documents.LOOKED_AT", 50)
+    monkeypatch.setattr("topicprism.show.report.documents.MAX_DOCUMENTS", 50)
     texts, y = corpus
     some = summarise(made, iter(texts), y)
     assert some.fit.n == 50
@@ -234,7 +234,7 @@ def test_predictions_are_those_of_the_estimator(rng):
     topics = GibbsSLDA(3, response="assignments", burn_in=5, n_kept=25, random_state=0)
     made = make_pipeline(FastCountVectorizer(vocabulary=words), topics).fit(texts, y)
     s = summarise(made, texts, y)
-    assert s.numbers.features == "assignments"
+    assert s.parameters.features == "assignments"
     assert_allclose([p for _, p in s.fit.points], made.predict(texts))
     ends = np.quantile(topics.coef_draws_, [0.025, 0.975], axis=0)
     assert_allclose([[t.low for t in s.topics], [t.high for t in s.topics]], ends)
@@ -257,19 +257,19 @@ def test_a_fit_of_text_with_more_structure_than_topics_gives_a_page():
     made = topicprism.fit(texts, y, n_jobs=1)
     s = summarise(made, texts, y)
     topics = made.topics
-    assert s.numbers.burstiness == made.model.burstiness == 0.75
-    assert s.numbers.spread == tuple(topics.spread_)
+    assert s.parameters.burstiness == made.model.burstiness == 0.75
+    assert s.parameters.predictive_variance == tuple(topics.predictive_variance_)
     assert_allclose([p for _, p in s.fit.points], made.predict(texts))
     assert_allclose([t.high - t.low for t in s.topics], 2 * 1.959964 * topics.coef_std_)
     assert [t.n_topics for t in s.choice.trials] == [3, 5, 10, 20]
     assert [r.parameter for r in s.choice.reasons] == ["n_topics", "alpha0", "noise_variance"]
-    assert ("Repeated words", "count for less (burstiness 0.75)") in s.about
+    assert ("Repeated words", "down-weighted (burstiness 0.75)") in s.about
     page = render(s)
-    assert "What other numbers would have given" in page
+    assert "Scores of other numbers of topics" in page
     assert s.decimals == 2  # as responses of 1 to 5 need, though coefficients are over 100
     low, high = s.left
     assert (low, high) == (min(y), max(y))
-    assert f"where a number lies outside {low:g} to {high:g}, the shaded range" in page
+    assert f"outside {low:g} to {high:g}, the shaded range of the training responses" in page
     assert page.count('class="observed"') == len(s.topics)
 
 
@@ -314,7 +314,7 @@ def test_text_settings_come_from_the_vectoriser(made):
     s = summarise(make_pipeline(odd, ours["topics"]), ["room bed"])
     assert s.reading is None
     assert s.examples == ()
-    assert "cannot read a document as Python would" in render(s)
+    assert "with a tokeniser other than that of FastCountVectorizer" in render(s)
 
 
 @pytest.mark.parametrize(

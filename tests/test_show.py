@@ -182,7 +182,7 @@ def test_the_page_shows_the_same(fitted):
         assert 'id="effects"' not in page
         return
     assert [t.effect for t in s.topics] == shown.coef.tolist()
-    assert s.numbers.noise_variance == fitted.topics.noise_variance_
+    assert s.parameters.noise_variance == fitted.topics.noise_variance_
     section = page[page.index('id="effects"') : page.index('id="topics"')]
     _, *rows = Rows(section).rows
     assert [int(row[0][0]) - 1 for row in rows] == shown.order.tolist()

@@ -15,10 +15,10 @@ from topicprism.documents import Threaded
 from topicprism.documents.subsets import ALL
 from topicprism.evaluation import completion_log_likelihood, pr2
 from topicprism.inference import infer
-from topicprism.kernels.gibbs import LEAST
+from topicprism.kernels.gibbs import MIN_COUNT_SHARE
 from topicprism.kernels.gibbs import topics as draw_topics
-from topicprism.kernels.gradient import pulls as kernel
-from topicprism.kernels.gradient import settle
+from topicprism.kernels.gradient import gradients as kernel
+from topicprism.kernels.gradient import map_proportions
 from topicprism.learn.defaults import STEERING
 from topicprism.learn.hybrid import STANDARD, Hybrid, HybridRequest
 from topicprism.learn.ridge import products, regress
@@ -31,7 +31,7 @@ AS_IT_IS = STANDARD
 def proportions(counts, mu, alpha, n_sweeps=3000):
     X = csr_array(counts)
     h = np.empty((X.shape[0], len(alpha)))
-    settle(X.indptr, X.indices, X.data, np.ascontiguousarray(mu), alpha, n_sweeps, h)
+    map_proportions(X.indptr, X.indices, X.data, np.ascontiguousarray(mu), alpha, n_sweeps, h)
     return h
 
 
@@ -50,7 +50,7 @@ def test_proportions_settle_at_the_maximum(documents):
         assert_allclose(h.sum(), 1)
 
 
-def test_pulls_are_slopes_of_the_error(documents):
+def test_gradients_are_slopes_of_the_error(documents):
     """Against differences of half the squared error along each log mu[w, i]."""
     model, counts, y = documents
     mu, alpha, eta = np.ascontiguousarray(model.mu), model.alpha, model.eta
@@ -71,7 +71,7 @@ def test_pulls_are_slopes_of_the_error(documents):
             assert_allclose(squares[w, i], (slopes**2).sum(), rtol=1e-4, atol=1e-8)
 
 
-def test_a_word_that_no_topic_says_pulls_nothing(documents):
+def test_a_word_of_no_topic_has_no_gradient(documents):
     model, counts, y = documents
     mu = model.mu.copy()
     mu[2] = 0
@@ -138,7 +138,7 @@ def test_a_topic_keeps_some_of_a_word_it_leans_away_from(rng):
     tables = np.full((1, 20_000, 2), 40, np.int32)
     mu = np.empty((20_000, 2))
     draw_topics(tables, 1.0, np.tile([-39.0, 9.0], (20_000, 1)), np.uint64(3), 0, mu)
-    assert_allclose(mu.mean(axis=0), [LEAST * 41, 50], rtol=0.01)  # five standard errors
+    assert_allclose(mu.mean(axis=0), [MIN_COUNT_SHARE * 41, 50], rtol=0.01)  # five standard errors
 
 
 # --- in the hybrid --------------------------------------------------------------------

@@ -285,8 +285,8 @@ def test_the_offset_of_a_wrong_byte_is_exact(tmp_path):
 
 
 def test_a_line_without_end_is_refused_before_it_is_held(tmp_path, monkeypatch):
-    monkeypatch.setattr(streams, "LONGEST", 50_000)
-    monkeypatch.setattr(formats, "LONGEST", 50_000)
+    monkeypatch.setattr(streams, "MAX_LINE_CHARACTERS", 50_000)
+    monkeypatch.setattr(formats, "MAX_LINE_CHARACTERS", 50_000)
     (tmp_path / "a.csv").write_text("text,y\n" + "x" * 3_000_000)
     (tmp_path / "b.csv").write_text("text,y\n1,1\n" + '"open\n' + "some line\n" * 300_000)
     (tmp_path / "c.jsonl").write_text('{"text": "' + "x" * 3_000_000)
@@ -334,7 +334,7 @@ def test_without_pyarrow_parquet_is_one_sentence(tmp_path, monkeypatch):
 
 @pytest.mark.parametrize("ending", ["csv", "jsonl.gz"])
 def test_the_reader_holds_one_chunk(tmp_path, monkeypatch, ending):
-    monkeypatch.setattr(formats, "CHARACTERS", 100_000)
+    monkeypatch.setattr(formats, "CHUNK_CHARACTERS", 100_000)
     opener = gzip.open if ending.endswith("gz") else open
     row = '{{"text": "{}", "y": 1}}\n' if "json" in ending else "{},1\n"
     with opener(tmp_path / f"a.{ending}", "wt") as file:
@@ -429,9 +429,7 @@ def test_places_where_nothing_can_be_written(tmp_path):
 
 
 def test_the_name_tells_what_to_write():
-    with pytest.raises(
-        TableError, match=r"p.xls does not tell what to write; end it in .csv, .tsv"
-    ):
+    with pytest.raises(TableError, match=r"p.xls does not name a format; end it in .csv, .tsv"):
         tables.output_format(Path("p.xls"), None)
     with pytest.raises(TableError, match="Parquet cannot go to standard output; name a file"):
         tables.output_format(None, "parquet")

@@ -17,7 +17,7 @@ def fit_predict(train, test, n_topics, method="joint"):
     return _timed(told, train, test)
 
 
-def nothing_told(train, test, n_topics):
+def automatic(train, test, n_topics):
     return _timed(SpectralSLDA(), train, test)
 
 

@@ -1,24 +1,24 @@
 """Spectral learning of supervised topic models.
 
-A document walks through the package in this order::
+A document passes through the package in this order::
 
-    pipeline    from texts and numbers to a fitted pipeline: for Python and the command alike
+    pipeline    from texts and numbers to a fitted pipeline, for Python and the command
     vectorizer  raw text to counts
-    estimators  doors for scikit-learn
-    documents   counts and responses, in memory or on disk, and some of them
-    learn       from documents to a model with nothing to tune: the corridor is learn.auto
-    spectral    moments, tensors and what is read off them: the paper
+    estimators  the scikit-learn interface
+    documents   counts and responses, in memory or on disk, and subsets of them
+    learn       from documents to a model without tuning; learn.auto is the entry
+    spectral    moments, tensors and the estimates from them: the paper
     samplers    the same model by Gibbs sampling
     inference   topic proportions of new documents
-    evaluation  how good it is
-    show        all of it for a human reader
-    io          tables, model files, and writing them whole or not at all
+    evaluation  scores
+    show        tables, plots and the page
+    io          tables, model files, and atomic writing
     cli         the command topicprism
-    datasets    corpora with a known truth
-    kernels     where the time goes
+    datasets    simulated corpora
+    kernels     compiled inner loops
 
-``model`` is what all of them share, ``validation`` says what input must be, ``defaults`` has
-the defaults of counting and fitting.  ``docs/tour.md`` walks through it with a review.
+``model`` is shared by all of them, ``validation`` checks input, ``defaults`` has the defaults of
+counting and fitting.  ``docs/tour.md`` follows a review through the package.
 
 Names are imported when they are first asked for: ``topicprism --help`` needs no numpy, and
 Ctrl-C finds the command ready for it from the start.

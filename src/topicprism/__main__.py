@@ -11,24 +11,28 @@ import sys
 from collections.abc import Callable
 from typing import Any
 
-USUAL: dict[int, Any] = {signal.SIGINT: signal.default_int_handler, signal.SIGTERM: signal.SIG_DFL}
+DEFAULT_HANDLERS: dict[int, Any] = {
+    signal.SIGINT: signal.default_int_handler,
+    signal.SIGTERM: signal.SIG_DFL,
+}
 DEFECT = 70
 
 
 def main() -> int:
     _open_streams()
-    heard = [s for s, usual in USUAL.items() if signal.getsignal(s) is usual]  # not if ignored
-    for number in heard:
+    handlers = DEFAULT_HANDLERS.items()
+    signals = [s for s, default in handlers if signal.getsignal(s) is default]  # not if ignored
+    for number in signals:
         signal.signal(number, _stop)
     try:
-        return _run(lambda: [signal.signal(number, _interrupt) for number in heard])
+        return _run(lambda: [signal.signal(number, _interrupt) for number in signals])
     except KeyboardInterrupt as stop:  # while a mistake or another Ctrl-C was being answered
         os.write(2, b"topicprism: stopped\n")
         return int(stop.args[0]) if stop.args else 128 + signal.SIGINT
     except Exception as error:  # the command itself could not be imported
         return _failed(error)
     finally:
-        for number in heard:  # all is done: Python's end needs no words
+        for number in signals:  # all is done: Python's end needs no words
             signal.signal(number, signal.SIG_DFL)
 
 
@@ -56,7 +60,7 @@ def _failed(error: Exception) -> int:
         show_traceback(error)
     finally:
         os.write(2, f"topicprism: {sentence}\n".encode(errors="replace"))
-        return status  # noqa: B012 - whatever it was, it is said in one sentence
+        return status  # noqa: B012 - any error becomes one sentence
 
 
 def _stop(number: int, _: object) -> None:

@@ -1,4 +1,4 @@
-"""What a fit does unless it is told otherwise, from Python and from the command alike.
+"""Defaults of a fit, shared by Python and the command.
 
 Nothing is imported here that takes time: ``topicprism --help`` shows these numbers.
 """
@@ -32,7 +32,7 @@ class FittingDefaults:
     random_state: int = 0  # the same documents give the same answer
     held_out: float = 0.1  # share of documents that the command scores on
     max_held_out: int = 5_000  # documents: the standard error of an R2 of 0.5 is then 0.01
-    min_documents: int = 100  # of which some are held out; fewer would tell no score
+    min_documents: int = 100  # with fewer, none are held out: the score would be too noisy
     max_baseline: int = 30_000  # documents that the ridge regression is learnt from, in memory
 
 

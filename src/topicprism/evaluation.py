@@ -15,7 +15,7 @@ from sklearn.metrics import r2_score
 
 from topicprism._typing import Array, Counts, Doc, DocTopic, Ints, Topic
 from topicprism.documents.corpus import Rows, cut, document_keys, take_rows
-from topicprism.documents.sums import Spread
+from topicprism.documents.sums import RunningMoments
 from topicprism.inference import infer
 from topicprism.kernels import keys as kernels
 from topicprism.model import Model
@@ -43,11 +43,11 @@ class RunningPR2:
     """``pr2`` of documents that come some at a time; None while their responses do not vary."""
 
     def __init__(self) -> None:
-        self.n, self._y, self._errors = 0, Spread(0, 0.0, 0.0), 0.0
+        self.n, self._y, self._errors = 0, RunningMoments(0, 0.0, 0.0), 0.0
 
     def add(self, y: Doc, y_hat: Doc) -> None:
         self.n += len(y)
-        self._y += Spread.of(y, np.ones(len(y)))
+        self._y += RunningMoments.of(y, np.ones(len(y)))
         self._errors += float(((y - y_hat) ** 2).sum())
 
     @property
@@ -107,9 +107,9 @@ def completion_log_likelihood(
     n_threads: int = 1,
 ) -> float:
     """Held-out, per word: h from one half of each document's words scores the other half."""
-    seen, unseen = halves(counts, rng)
-    h = infer(model, seen, n_threads=n_threads)
-    return word_log_likelihood(model, unseen, h, smoothing)
+    first_half, second_half = halves(counts, rng)
+    h = infer(model, first_half, n_threads=n_threads)
+    return word_log_likelihood(model, second_half, h, smoothing)
 
 
 def halves(counts: Counts, rng: np.random.Generator) -> tuple[Counts, Counts]:
@@ -140,7 +140,7 @@ def npmi(top_word_ids: Iterable[Sequence[int] | Ints], counts: Counts) -> Topic:
         NPMI = log(p_ij / (p_i p_j)) / -log(p_ij) = log(p_i p_j) / log(p_ij) - 1
 
     It is 1 for words that are always together and -1 for words that never are, a word of no
-    document included.  A word of all documents tells nothing of another: 0.  A word given
+    document included.  A word of all documents is independent of any other: 0.  A word given
     twice counts once; a topic of one word has no pair and gets nan.
     """
     X = check_counts(counts)

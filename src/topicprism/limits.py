@@ -6,9 +6,9 @@ import os
 from contextlib import suppress
 from pathlib import Path
 
-LARGEST = 1e100  # of a response: its cube must be a number
-SMALLEST = 1e-100  # difference of responses: its square must be a number
-MOST_WORDS = 2**53  # of all documents: up to it sums of counts are exact
+MAX_RESPONSE = 1e100  # of a response: its cube must be a number
+MIN_RESPONSE_GAP = 1e-100  # difference of responses: its square must be a number
+MAX_WORDS = 2**53  # of all documents: up to it sums of counts are exact
 
 
 def fits(n_bytes: float) -> bool:
@@ -17,7 +17,7 @@ def fits(n_bytes: float) -> bool:
 
 
 def _memory() -> float:
-    """Bytes of memory and of swap; infinite where nobody says."""
+    """Bytes of memory and of swap; infinite where unknown."""
     with suppress(OSError, ValueError, IndexError):
         lines = Path("/proc/meminfo").read_text().splitlines()
         given = {line.split(":")[0]: 1024 * int(line.split()[1]) for line in lines}

@@ -46,7 +46,7 @@ class Model:
     mu: WordTopic  # column i is the word distribution of topic i
     eta: Topic  # what each topic adds to the response
     sigma: float  # standard deviation of the response around eta . h
-    burstiness: float = 0.0  # what a repeated word says less: 0 nothing less, 1 nothing more
+    burstiness: float = 0.0  # n repetitions weigh n / (1 + burstiness (n - 1)); 0: n
 
     @property
     def n_topics(self) -> int:

@@ -11,10 +11,10 @@ from scipy.sparse import csr_array
 
 from topicprism._typing import Counts, Doc
 from topicprism.kernels import cpu
-from topicprism.limits import LARGEST, MOST_WORDS
+from topicprism.limits import MAX_RESPONSE, MAX_WORDS
 
 NATIVE = {np.dtype(t) for t in ("i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8", "f4", "f8")}
-VAST = 1e100
+NO_LIMIT = 1e100
 
 
 def check_counts(counts: Any) -> Counts:
@@ -46,10 +46,10 @@ def check_counts(counts: Any) -> Counts:
         value, row = X.data[at], int(np.searchsorted(X.indptr, at, side="right")) - 1
         raise ValueError(_not_a_count(value, f"document {row}, word {int(X.indices[at])}"))
     n_words = float(X.data.sum(dtype=float))
-    if n_words > MOST_WORDS:
+    if n_words > MAX_WORDS:
         raise ValueError(
             f"counts add up to {n_words:g} words (the largest is {float(X.data.max()):g}), but at "
-            f"most {MOST_WORDS} were expected, up to which sums are exact; pass raw word counts"
+            f"most {MAX_WORDS} were expected, up to which sums are exact; pass raw word counts"
         )
     return cast(Counts, X)
 
@@ -88,10 +88,10 @@ def check_response(y: Any, n_documents: int) -> Doc:
         raise ValueError(sentence) from None
     if response.shape != (n_documents,):
         raise ValueError(wrong_length(response.shape, n_documents))
-    bad = np.flatnonzero(~(np.abs(response) < LARGEST))
+    bad = np.flatnonzero(~(np.abs(response) < MAX_RESPONSE))
     if len(bad):
         raise ValueError(
-            f"y contains NaN, inf or a number beyond {LARGEST:g} ({response[bad[0]]:g} for "
+            f"y contains NaN, inf or a number beyond {MAX_RESPONSE:g} ({response[bad[0]]:g} for "
             f"document {bad[0]}; {len(bad)} in all), but ordinary numbers were expected; drop the "
             "documents without a response, or rescale it"
         )
@@ -137,9 +137,9 @@ def check_whole(name: str, value: Any, remedy: str, low: int = 1) -> None:
         raise ValueError(f"{name}={value!r}, but expected a whole number from {low} up; {remedy}")
 
 
-def check_real(name: str, value: Any, low: float, remedy: str, high: float = VAST) -> None:
+def check_real(name: str, value: Any, low: float, remedy: str, high: float = NO_LIMIT) -> None:
     if not isinstance(value, Real) or isinstance(value, bool) or not low <= float(value) <= high:
-        to = f"to {high:g}" if high < VAST else "up"
+        to = f"to {high:g}" if high < NO_LIMIT else "up"
         raise ValueError(f"{name}={value!r}, but expected a number from {low:g} {to}; {remedy}")
 
 

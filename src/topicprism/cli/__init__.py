@@ -3,11 +3,11 @@
 ::
 
     arguments  what can be typed: options in groups, values after an option
-    session    where a command reads and writes, and what it says
+    session    where a command reads and writes, and its messages
     progress   one line on a terminal
     reading    a table as documents to fit
-    facts      what there is to tell                       dict
-    showing    the same at 80 columns
+    facts      the results of a command                    dict
+    showing    the same as text of 80 columns
     commands   fit, predict, select, demo, warmup; using: topics and report; sketches: sketch and
                merge
 
@@ -84,7 +84,7 @@ def main(argv: Sequence[str] | None = None, ready: Callable[[], object] = lambda
 def _run(
     args: argparse.Namespace, progress: Progress, kept: list[str], ready: Callable[[], object]
 ) -> None:
-    """The command itself; what it warned of is said when it is done or has failed."""
+    """The command itself; its warnings are printed when it has finished or failed."""
     caught: list[warnings.WarningMessage] = []
     try:
         run, begin = _imported(args.command)
@@ -143,7 +143,7 @@ def _refuse(name: str, error: Exception, during: str) -> int:
 
 
 def _say(sentence: str) -> None:
-    with suppress(OSError, ValueError):  # nobody can be told
+    with suppress(OSError, ValueError):  # there is no output left to report to
         print(sentence, file=sys.stderr, flush=True)
 
 

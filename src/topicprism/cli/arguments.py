@@ -106,9 +106,9 @@ class Parser(argparse.ArgumentParser):
 def parser() -> Parser:
     top = Parser(
         prog="topicprism",
-        description="Topics of texts, and how much each moves a number.",
+        description="Topics of texts, and how a number differs between them.",
         epilog=_shown(first for first, *_ in EXAMPLES.values())
-        + "\ntopicprism COMMAND --help has more of them, and the options of a command.",
+        + "\nSee topicprism COMMAND --help for the options of a command and more examples.",
     )
     top.add_argument("--version", action="version", version=f"topicprism {__version__}")
     sub = top.add_subparsers(
@@ -117,9 +117,9 @@ def parser() -> Parser:
     for add in (_fit, _predict, _topics, _select, _report, _sketch, _merge, _demo, _warmup):
         added = add(sub)
         added.epilog = _shown(EXAMPLES[added.prog.split()[-1]])
-        says = added.add_argument_group("messages")
+        messages = added.add_argument_group("messages")
         top.commands[added.prog.split()[-1]] = added
-        says.add_argument("-q", "--quiet", action="store_true", help="errors only")
+        messages.add_argument("-q", "--quiet", action="store_true", help="errors only")
     return top
 
 
@@ -157,7 +157,7 @@ def _fit(sub: Any) -> Parser:
         type=values.share,
         default=FITTING.held_out,
         metavar="SHARE",
-        help="of the documents, kept back to score on "
+        help="of documents to hold out for the score "
         f"(default: {FITTING.held_out}, at most {FITTING.max_held_out:,})",
     )
     options.table(p)
@@ -176,13 +176,15 @@ def _predict(sub: Any) -> Parser:
         "-o",
         "--output",
         metavar="OUT",
-        help="where to (.csv, .tsv, .jsonl, .parquet; default: CSV on standard output)",
+        help="output file (.csv, .tsv, .jsonl, .parquet; default: CSV on standard output)",
     )
     p.add_argument(
         "--output-format", choices=OUTPUTS, help="format of the output, whatever its name"
     )
-    p.add_argument("--std", action="store_true", help="a standard deviation for each prediction")
-    p.add_argument("--proportions", action="store_true", help="the topic proportions of each text")
+    p.add_argument("--std", action="store_true", help="add a standard deviation of each prediction")
+    p.add_argument(
+        "--proportions", action="store_true", help="add the topic proportions of each text"
+    )
     p.add_argument(
         "--keep",
         action="append",
@@ -193,7 +195,7 @@ def _predict(sub: Any) -> Parser:
     p.add_argument(
         "--escape-formulas",
         action="store_true",
-        help="put ' before cells of CSV that a spreadsheet would take for a formula",
+        help="put ' before cells of CSV that a spreadsheet would read as a formula",
     )
     options.jobs(p)
     options.table(p, target=False)
@@ -204,19 +206,22 @@ def _topics(sub: Any) -> Parser:
     p: Parser = sub.add_parser("topics", help="print the topics of a model")
     p.add_argument("model", metavar="MODEL", help="model file made by fit")
     p.add_argument(
-        "--words", type=values.count, default=15, metavar="N", help="of each (default: 15)"
+        "--words", type=values.count, default=15, metavar="N", help="words per topic (default: 15)"
     )
     p.add_argument(
-        "--by", choices=ORDERS, default=ORDERS[0], help=f"which words (default: {ORDERS[0]})"
+        "--by",
+        choices=ORDERS,
+        default=ORDERS[0],
+        help=f"ranking of the words (default: {ORDERS[0]})",
     )
     options.as_json(p)
     return p
 
 
 def _select(sub: Any) -> Parser:
-    p: Parser = sub.add_parser("select", help="show how many topics a table supports, and why")
+    p: Parser = sub.add_parser("select", help="choose the number of topics and show the evidence")
     options.input_files(p, "tables, or one .tpsketch")
-    p.add_argument("--plot", metavar="PICTURE", help="also draw it (.png, .svg, .pdf)")
+    p.add_argument("--plot", metavar="PICTURE", help="also write a figure (.png, .svg, .pdf)")
     options.table(p)
     options.counting(p)
     options.learning(p)
@@ -238,9 +243,9 @@ def _report(sub: Any) -> Parser:
 
 def _sketch(sub: Any) -> Parser:
     p: Parser = sub.add_parser(
-        "sketch", help="write the moments of a table: sums only, no document"
+        "sketch", help="write a summary of a table (moments) that contains no document"
     )
-    options.input_files(p, "tables to take moments of")
+    options.input_files(p, "tables to summarise")
     p.add_argument("-o", "--output", required=True, metavar="SKETCH", help="a .tpsketch file")
     p.add_argument(
         "--basis",
@@ -253,7 +258,7 @@ def _sketch(sub: Any) -> Parser:
         type=values.count,
         default=48,
         metavar="N",
-        help="of the sketch: room for so many topics at most (default: 48)",
+        help="coordinates of the sketch, an upper limit on the number of topics (default: 48)",
     )
     options.jobs(p)
     options.seed(p)
@@ -264,7 +269,7 @@ def _sketch(sub: Any) -> Parser:
 
 
 def _merge(sub: Any) -> Parser:
-    p: Parser = sub.add_parser("merge", help="add up sketches made over one basis")
+    p: Parser = sub.add_parser("merge", help="sum sketches that share a basis")
     p.add_argument("sketches", nargs="+", metavar="SKETCH", help="two or more .tpsketch files")
     p.add_argument("-o", "--output", required=True, metavar="SKETCH", help="a .tpsketch file")
     options.as_json(p)
@@ -273,17 +278,17 @@ def _merge(sub: Any) -> Parser:
 
 def _demo(sub: Any) -> Parser:
     p: Parser = sub.add_parser(
-        "demo", help="reviews with a known truth: fit, topics, predictions, page"
+        "demo", help="simulate reviews; fit, show topics, predict, write a page"
     )
     p.add_argument(
-        "--folder", default="topicprism-demo", help="where to write (default: topicprism-demo)"
+        "--folder", default="topicprism-demo", help="output folder (default: topicprism-demo)"
     )
     p.add_argument(
         "--documents",
         type=values.count,
         default=5_000,
         metavar="N",
-        help="reviews to draw (default: 5000)",
+        help="number of reviews to simulate (default: 5000)",
     )
     options.seed(p)
     return p
@@ -291,7 +296,7 @@ def _demo(sub: Any) -> Parser:
 
 def _warmup(sub: Any) -> Parser:
     p: Parser = sub.add_parser(
-        "warmup", help="compile everything beforehand, into NUMBA_CACHE_DIR if that is set"
+        "warmup", help="compile all kernels in advance, into NUMBA_CACHE_DIR if it is set"
     )
     options.as_json(p)
     return p

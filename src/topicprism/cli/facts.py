@@ -1,4 +1,4 @@
-"""What a command has to tell, as plain values: printed as text or as JSON."""
+"""The results of a command as plain values, printed as text or as JSON."""
 
 from __future__ import annotations
 

@@ -24,18 +24,25 @@ def input_files(p: ArgumentParser, about: str, nargs: str = "+") -> None:
 
 def table(p: ArgumentParser, target: bool = True) -> None:
     g = p.add_argument_group("the table")
-    g.add_argument("--text", metavar="COLUMN", help="the texts (default: the one text-like column)")
+    g.add_argument("--text", metavar="COLUMN", help="column of texts (default: guessed)")
     if target:
         g.add_argument(
-            "--target", metavar="COLUMN", help="the numbers (default: the one number-like column)"
+            "--target", metavar="COLUMN", help="column of numbers to predict (default: guessed)"
         )
-    g.add_argument("--format", choices=FORMATS, help="whatever the name says")
+    g.add_argument("--format", choices=FORMATS, help="format of the input, whatever its file name")
     g.add_argument(
-        "--delimiter", type=values.character, metavar="C", help="of CSV (default: found out)"
+        "--delimiter",
+        type=values.character,
+        metavar="C",
+        help="delimiter of CSV (default: detected)",
     )
-    g.add_argument("--encoding", help="of the text (default: UTF-8, or as its mark says)")
-    g.add_argument("--no-quotes", action="store_true", help="quotes in CSV are like any character")
-    g.add_argument("--skip-damaged", action="store_true", help="leave out rows that cannot be read")
+    g.add_argument(
+        "--encoding", help="of the input (default: UTF-8, or as its byte order mark says)"
+    )
+    g.add_argument(
+        "--no-quotes", action="store_true", help="read quotes in CSV as ordinary characters"
+    )
+    g.add_argument("--skip-damaged", action="store_true", help="skip rows that cannot be read")
 
 
 def counting(p: ArgumentParser) -> None:
@@ -45,40 +52,40 @@ def counting(p: ArgumentParser) -> None:
         type=values.count,
         default=COUNTING.max_features,
         metavar="N",
-        help=f"the vocabulary, at most (default: {COUNTING.max_features})",
+        help=f"maximum size of the vocabulary (default: {COUNTING.max_features})",
     )
     g.add_argument(
         "--min-df",
         type=values.df,
         default=COUNTING.min_df,
         metavar="N",
-        help=f"documents a word must be in, or their share (default: {COUNTING.min_df})",
+        help=f"minimum number, or share, of documents with a word (default: {COUNTING.min_df})",
     )
     g.add_argument(
         "--max-df",
         type=values.df,
         default=COUNTING.max_df,
         metavar="N",
-        help=f"documents a word may be in, or their share (default: {COUNTING.max_df})",
+        help=f"maximum number, or share, of documents with a word (default: {COUNTING.max_df})",
     )
     g.add_argument(
         "--stop-words",
         default=COUNTING.stop_words,
         metavar="WHICH",
-        help=f"english, none, or a file of one word a line (default: {COUNTING.stop_words})",
+        help=f"english, none, or a file with one word per line (default: {COUNTING.stop_words})",
     )
     g.add_argument(
         "--ngrams",
         type=values.count,
         default=COUNTING.ngram_range[1],
         metavar="N",
-        help=f"count also runs of up to N words (default: {COUNTING.ngram_range[1]})",
+        help=f"also count sequences of up to N words (default: {COUNTING.ngram_range[1]})",
     )
     g.add_argument(
         "--keep-case",
         action="store_true",
         default=not COUNTING.lowercase,
-        help="do not lower-case",
+        help="do not convert to lower case",
     )
 
 
@@ -89,43 +96,55 @@ def model(p: ArgumentParser) -> None:
         "--model",
         choices=MODELS,
         default=next(iter(MODELS)),
-        help="spectral; lda, from texts alone; or gibbs, hybrid, medlda, which sample; all but "
+        help="spectral; lda, without a response; or a sampler: gibbs, hybrid, medlda; all but "
         "spectral keep the counts in memory (default: spectral)",
     )
-    g.add_argument("--burn-in", type=values.count, metavar="N", help="sweeps of a sampler, dropped")
-    g.add_argument("--kept-sweeps", type=values.count, metavar="N", help="of a sampler, averaged")
+    g.add_argument(
+        "--burn-in", type=values.count, metavar="N", help="sweeps of a sampler to discard"
+    )
+    g.add_argument(
+        "--kept-sweeps", type=values.count, metavar="N", help="sweeps of a sampler to average over"
+    )
 
 
 def learning(p: ArgumentParser) -> None:
-    g = p.add_argument_group("learning; what is auto, the default, is chosen from the data")
+    g = p.add_argument_group("learning; auto, the default, chooses from the data")
     g.add_argument(
-        "--n-topics", type=values.auto_or(values.count), metavar="K", help="number, or auto"
+        "--n-topics",
+        type=values.auto_or(values.count),
+        metavar="K",
+        help="number of topics, or auto",
     )
     g.add_argument(
         "--alpha0",
         type=values.auto_or(values.number),
         metavar="A",
-        help="small for texts of one topic each, large for mixtures, or auto",
+        help="sum of the Dirichlet prior: small for texts of one topic, large for mixtures",
     )
     g.add_argument(
         "--noise-variance",
         type=values.auto_or(values.number),
         metavar="V",
-        help="of the response, or auto",
+        help="residual variance of the response, or auto",
     )
     g.add_argument(
         "--method",
         choices=("joint", "two-stage"),
-        help="whether the numbers help to find the topics (default: joint)",
+        help="joint uses the response to find the topics (default: joint)",
     )
     g.add_argument(
         "--whitening",
         choices=("auto", "exact", "matrix-free", "nystrom"),
-        help="how the second moment is factored",
+        help="factorisation of the second moment",
     )
-    g.add_argument("--restarts", type=values.count, metavar="N", help="of the power method")
     g.add_argument(
-        "--iterations", type=values.count, metavar="N", help="of the power method, at most"
+        "--restarts", type=values.count, metavar="N", help="restarts of the power method"
+    )
+    g.add_argument(
+        "--iterations",
+        type=values.count,
+        metavar="N",
+        help="maximum iterations of the power method",
     )
     jobs(g)
     seed(g)
@@ -137,7 +156,7 @@ def jobs(p: Any) -> None:
         type=values.jobs,
         default=FITTING.n_jobs,
         metavar="N",
-        help="threads (default: all cores)",
+        help="number of threads (default: all cores)",
     )
 
 
@@ -146,7 +165,7 @@ def seed(p: Any) -> None:
         "--seed",
         type=values.seed,
         default=FITTING.random_state,
-        help=f"of everything random (default: {FITTING.random_state})",
+        help=f"random seed (default: {FITTING.random_state})",
     )
 
 

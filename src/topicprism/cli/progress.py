@@ -1,4 +1,4 @@
-"""One line on a terminal that says what is being done and how far it is."""
+"""One line on a terminal with the current stage and its progress."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import time
 from typing import Self, TextIO
 
 WIDTH, BAR = 79, 24
-OFTEN = 0.1  # seconds between two looks of the line
+REFRESH_SECONDS = 0.1  # between two updates of the line
 
 
 class Progress:
@@ -27,8 +27,8 @@ class Progress:
         self.at(None)
 
     def at(self, share: float | None, note: str = "") -> None:
-        """Show that ``share`` of the stage is done; None if that cannot be told."""
-        if not self._shown or time.monotonic() - self._last < OFTEN:
+        """Show that ``share`` of the stage is done; None if it is unknown."""
+        if not self._shown or time.monotonic() - self._last < REFRESH_SECONDS:
             return
         self._last = time.monotonic()
         full = round(BAR * min(share or 0.0, 1.0))

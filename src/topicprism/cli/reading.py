@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from topicprism.io.tables import Chunk, Table, TableError, usable
 from topicprism.io.tables.columns import DAMAGED_ROW, EMPTY, NO_STRING
 from topicprism.io.tables.formats import DAMAGED
-from topicprism.limits import SMALLEST
+from topicprism.limits import MIN_RESPONSE_GAP
 from topicprism.pipeline.inputs import Batch
 from topicprism.pipeline.provenance import Ledger
 
@@ -50,17 +50,17 @@ class TableSource:
             has = "a text and a number" if self.target else "a text"
             raise TableError(
                 f"{self.called}: only 1 document has {has}, expected many; add rows"
-                + (f" or mend those left out ({reasons})" if reasons else "")
+                + (f" or correct those left out ({reasons})" if reasons else "")
             )
         if self.target is not None:
             self._check_response(ledger, reasons)
 
     def _check_response(self, ledger: Ledger, reasons: str) -> None:
         low, high = ledger.low, ledger.high
-        if low < high <= low + SMALLEST:
+        if low < high <= low + MIN_RESPONSE_GAP:
             raise TableError(
-                f"{self.called}: {self.target!r} is from {low:g} to {high:g}, which is too close "
-                "to be told apart; write it in other units"
+                f"{self.called}: {self.target!r} is from {low:g} to {high:g}, a range too small "
+                "to compute with; change its units"
             )
         if low == high:
             raise TableError(

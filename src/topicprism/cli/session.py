@@ -1,4 +1,4 @@
-"""What all commands share: where they read and write, and what they say."""
+"""What all commands share: their input, output and messages."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ class Session:
     def say(self, message: str) -> None:
         self.progress.clear()
         if not self.args.quiet:
-            with suppress(OSError):  # nobody can be told
+            with suppress(OSError):  # there is no output left to report to
                 print(message, file=self.errors)
 
     def output(self, name: str, suffix: str | None = None) -> Path:

@@ -1,4 +1,4 @@
-"""Facts as text that fits in 80 columns."""
+"""The facts of a command as text of at most 80 columns."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from topicprism.pipeline.scoring import BASELINE, OURS
 from topicprism.show.effects import CLASS, PRIOR, RESPONSE, WORDS, between, fixed, percent
 
 WIDTH, NAMES = 80, 14  # columns of a line, and of the names at its beginning
-LITTLE = 0.02  # predictive R2 below it is next to nothing
+MIN_USEFUL_R2 = 0.02  # predictive R2 below which topics are called useless
 BAR = 40
-NAMED, LONGEST_WORD = 5, 30  # words too common to count
+N_COMMON_LISTED, MAX_WORD_CHARACTERS = 5, 30  # of the words above --max-df
 SHARES = {WORDS: "share", PRIOR: "prior"}  # heading of a column of shares
 
 
 def fit_lines(facts: dict[str, Any]) -> Iterator[str]:
-    """What a fit ends with."""
+    """The output of ``topicprism fit``."""
     yield from documents(facts)
     yield ""
     yield from chosen(facts["chosen"])
@@ -25,22 +25,22 @@ def fit_lines(facts: dict[str, Any]) -> Iterator[str]:
     yield from topic_table(facts["topics"], facts["target"] or "response", lines=1)
     yield from beyond(facts["range_left"])
     if facts["n_held_out"] is None:
-        yield "  a sketch has no documents: standard errors and ranges are not known"
+        yield "  standard errors need the documents; fits from a sketch have none"
     yield ""
     yield from scores(facts)
 
 
 def documents(facts: dict[str, Any]) -> Iterator[str]:
-    held, out = facts["n_held_out"] or 0, facts["n_left_out"] or {}
-    kept = f", {held:,} held out to score on" if held else ""
-    yield from paragraph("documents", f"{facts['n_documents']:,} learnt from{kept}")
+    n_held_out, out = facts["n_held_out"] or 0, facts["n_left_out"] or {}
+    scored = f", {n_held_out:,} held out for the score" if n_held_out else ""
+    yield from paragraph("documents", f"{facts['n_documents']:,} used for fitting{scored}")
     if out:
-        said = ", ".join(f"{n:,} {why}" for why, n in out.items())
-        yield from paragraph("left out", f"{sum(out.values()):,}: {said}")
+        reasons = ", ".join(f"{n:,} {why}" for why, n in out.items())
+        yield from paragraph("left out", f"{sum(out.values()):,}: {reasons}")
     common = facts["too_common"] or []
-    named = ", ".join(word[:LONGEST_WORD] for word in common[:NAMED])
-    more = f" and {len(common) - NAMED} more" if len(common) > NAMED else ""
-    too = f"; too common to count: {named}{more}" if common else ""
+    named = ", ".join(word[:MAX_WORD_CHARACTERS] for word in common[:N_COMMON_LISTED])
+    more = f" and {len(common) - N_COMMON_LISTED} more" if len(common) > N_COMMON_LISTED else ""
+    too = f"; too common to be counted: {named}{more}" if common else ""
     yield from paragraph("words", f"{facts['n_words']:,}{too}")
 
 
@@ -83,11 +83,11 @@ def _effects(topics: list[dict[str, Any]], response: str) -> Iterator[list[str]]
 
 
 def beyond(left: tuple[float, float] | None) -> Iterator[str]:
-    """What to think of coefficients beyond the range of all responses."""
+    """How to read coefficients outside the range of the training responses."""
     if left is not None:
         yield from wrap(
-            f"no text is all of one topic: a number beyond {left[0]:g} to {left[1]:g} is where "
-            "more and more of the topic would lead",
+            f"coefficients outside the observed range of {left[0]:g} to {left[1]:g} are "
+            "extrapolations to a text of one topic only; real texts mix several topics",
             WIDTH,
             initial_indent="  ",
             subsequent_indent="  ",
@@ -98,62 +98,65 @@ def scores(facts: dict[str, Any]) -> Iterator[str]:
     if OURS not in facts["scores"]:
         yield _no_score(facts)
         return
-    yield f"predictive R2 on the {facts['n_held_out']:,} documents held out (1 is perfect)"
+    yield f"predictive R2 on {facts['n_held_out']:,} held-out documents (1 is perfect)"
     for name, value in facts["scores"].items():
         bar = "#" * round(BAR * min(max(value, 0.0), 1.0))
-        told = f"{value:z.3f}" if value > -100 else f"{value:.0e}"
-        yield f"  {name:16} {told:>7}  {bar}".rstrip()
+        score = f"{value:z.3f}" if value > -100 else f"{value:.0e}"
+        yield f"  {name:16} {score:>7}  {bar}".rstrip()
     if facts["n_baseline"] < facts["n_documents"]:
-        yield f"  (ridge learnt from {facts['n_baseline']:,} documents, to keep memory small)"
+        yield f"  (ridge fitted to {facts['n_baseline']:,} documents, to limit memory)"
     yield from _warning(facts["scores"], len(facts["topics"]))
 
 
 def _warning(found: dict[str, float], n_topics: int) -> Iterator[str]:
-    """What failed where the topics predict next to nothing: the words, or these topics."""
-    if found[OURS] >= LITTLE:
+    """A warning if the topics predict almost nothing: because of the words, or of the topics."""
+    if found[OURS] >= MIN_USEFUL_R2:
         return
-    if found.get(BASELINE, 0.0) < LITTLE:
-        said = "the words predict next to nothing of the number: do not trust the effects"
+    if found.get(BASELINE, 0.0) < MIN_USEFUL_R2:
+        warning = (
+            "neither the topics nor a regression on all words predicts the number: do not "
+            "interpret the coefficients"
+        )
     elif n_topics == 1:
-        said = (
-            "with one topic every text gets the same prediction, though the words do predict "
-            "the number: ask for more topics with --n-topics"
+        warning = (
+            "with one topic every text gets the same prediction, although a regression on all "
+            "words predicts the number: set a larger --n-topics"
         )
     else:
-        said = (
-            f"these {n_topics} topics predict next to nothing, though the words do predict the "
-            "number: do not trust the effects, and try another --n-topics"
+        warning = (
+            f"these {n_topics} topics predict almost nothing, although a regression on all words "
+            "predicts the number: do not interpret the coefficients, and try another --n-topics"
         )
-    yield from wrap(said, WIDTH, initial_indent="  ", subsequent_indent="  ")
+    yield from wrap(warning, WIDTH, initial_indent="  ", subsequent_indent="  ")
 
 
 def _no_score(facts: dict[str, Any]) -> str:
     chosen = facts["scores"].get("held_out_pr2")
     if chosen is not None:
         return (
-            f"predictive R2 is {chosen:z.3f} on documents held out while the number of topics was "
-            "chosen"
+            f"predictive R2 is {chosen:z.3f} on the documents held out to choose the number of "
+            "topics"
         )
     if facts["n_held_out"] is None:
-        return "no score: a sketch has no documents to hold out"
+        return "no score: a sketch contains no documents to hold out"
     if facts["target"] is None:
-        return "no score: these topics were learnt from texts alone"
+        return "no score: the model has no response to predict"
     return "no score: too few documents, or --held-out 0"
 
 
 def bars(values: list[float], labels: list[str], marks: list[bool] | None = None) -> Iterator[str]:
-    """Values as bars, one a line; marked ones have a star."""
+    """Values as bars, one per line; marked ones have an asterisk."""
     top = max(map(abs, values), default=0) or 1
     width = max(map(len, labels), default=0)
     room = min(BAR, WIDTH - width - 15)
-    told = aligned([f"{value:.4g}" for value in values], 9)
+    numbers = aligned([f"{value:.4g}" for value in values], 9)
     starred = marks or [False] * len(values)
-    for value, text, label, mark in zip(values, told, labels, starred, strict=True):
+    for value, text, label, mark in zip(values, numbers, labels, starred, strict=True):
         bar = "#" * round(room * max(value, 0) / top)
         yield f"{'*' if mark else ' '} {label:>{width}} {text}  {bar}".rstrip()
 
 
 def aligned(texts: list[str], width: int) -> list[str]:
-    """On the right, in a column of this width, or wider if one needs it."""
+    """Right-aligned in a column of this width, or of the widest text."""
     widest = max(width, *map(len, texts)) if texts else width
     return [f"{text:>{widest}}" for text in texts]

@@ -7,14 +7,14 @@ from collections.abc import Callable
 from typing import TypeVar
 
 T = TypeVar("T")
-DIGITS = 9  # of a count of anything
-MOST_THREADS = 1024
+MAX_DIGITS = 9  # of a count of anything
+MAX_THREADS = 1024
 
 
 def count(text: str) -> int:
-    if not text.isdecimal() or len(text) > DIGITS or int(text) < 1:
+    if not text.isdecimal() or len(text) > MAX_DIGITS or int(text) < 1:
         raise argparse.ArgumentTypeError(
-            f"{text!r:.40} is not a whole number from 1 up, of {DIGITS} digits at most"
+            f"{text!r:.40} is not a whole number from 1 up, of {MAX_DIGITS} digits at most"
         )
     return int(text)
 
@@ -43,8 +43,8 @@ def seed(text: str) -> int:
 
 
 def jobs(text: str) -> int:
-    if text != "-1" and count(text) > MOST_THREADS:
-        raise argparse.ArgumentTypeError(f"{text!r} is more threads than {MOST_THREADS:,}")
+    if text != "-1" and count(text) > MAX_THREADS:
+        raise argparse.ArgumentTypeError(f"{text!r} is more than {MAX_THREADS:,} threads")
     return int(text)
 
 

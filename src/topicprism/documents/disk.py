@@ -32,8 +32,8 @@ from topicprism.validation import check_counts, check_response
 
 S = TypeVar("S")
 ENDING, MANIFEST, FORMAT = ".shard", "manifest.json", 1
-AGAIN = "write the folder again with OnDisk.write"
-FEW = 20_000  # documents, which are learnt from in memory
+WRITE_AGAIN = "write the folder again with OnDisk.write"
+MAX_IN_MEMORY_DOCUMENTS = 20_000  # documents, which are learnt from in memory
 BLOCK = 1 << 20  # bytes read at once for a checksum
 
 
@@ -59,7 +59,7 @@ class OnDisk:
             if path.stat().st_size != size:
                 raise ValueError(
                     f"{path} has {path.stat().st_size} bytes, but {size} were expected: it is not "
-                    f"a whole shard; {AGAIN}"
+                    f"a whole shard; {WRITE_AGAIN}"
                 )
         return cls(tuple(sums), n_words, n_threads, {path: crc for path, (_, crc) in sums.items()})
 
@@ -76,8 +76,8 @@ class OnDisk:
         sums = [write(_shard(folder, i), corpus) for i, corpus in enumerate(corpora)]
         if sums:
             n_words = read(_shard(folder, 0)).n_words
-            told = {"format": FORMAT, "n_words": n_words, "shards": sums}
-            write_bytes(folder / MANIFEST, json.dumps(told).encode())
+            manifest = {"format": FORMAT, "n_words": n_words, "shards": sums}
+            write_bytes(folder / MANIFEST, json.dumps(manifest).encode())
         return cls.open(folder, n_threads)
 
     def total(self, part: Callable[..., S], *shared: Any) -> S:
@@ -87,15 +87,15 @@ class OnDisk:
 
     def in_key_order(self, n_documents: int) -> OnDisk | Threaded:
         """In memory, if these are few: then the order of documents makes no difference at all."""
-        if n_documents > FEW:
+        if n_documents > MAX_IN_MEMORY_DOCUMENTS:
             return self
         return Threaded(joined(map(self._read, self.shards)).in_key_order(), self.n_threads)
 
     def _read(self, path: Path) -> Corpus:
-        told = self.unchecked.get(path)
-        if told is not None and _checksum(path) != told:
+        expected = self.unchecked.get(path)
+        if expected is not None and _checksum(path) != expected:
             raise ValueError(
-                f"{path} is damaged: its checksum is not that of its contents; {AGAIN}"
+                f"{path} is damaged: its checksum is not that of its contents; {WRITE_AGAIN}"
             )
         corpus = read(path)
         self.unchecked.pop(path, None)
@@ -114,24 +114,24 @@ def _shard(folder: Path, i: int) -> Path:
 def _manifest(folder: Path, there: Sequence[Path]) -> tuple[int, dict[Path, tuple[int, int]]]:
     """Words, and size and checksum of each shard, if these are the shards that are there."""
     try:
-        told = json.loads((folder / MANIFEST).read_bytes())
+        manifest = json.loads((folder / MANIFEST).read_bytes())
     except FileNotFoundError:
         raise ValueError(
             f"{folder} has {len(there)} {ENDING} files but no {MANIFEST}, which is written last: "
-            f"it was not finished, or an older version wrote it; {AGAIN}"
+            f"it was not finished, or an older version wrote it; {WRITE_AGAIN}"
         ) from None
     except ValueError:
-        told = None
-    match told:
-        case {"format": 1, "n_words": int(n_words), "shards": list(listed)} if len(told) == 3:
+        manifest = None
+    match manifest:
+        case {"format": 1, "n_words": int(n_words), "shards": list(listed)} if len(manifest) == 3:
             sums = {_shard(folder, i): tuple(one) for i, one in enumerate(listed) if _pair(one)}
             if list(sums) == list(there) and len(sums) == len(listed):
                 return n_words, sums
             raise ValueError(
                 f"{folder} has {len(there)} {ENDING} files, but its {MANIFEST} lists "
-                f"{len(listed)}, not all of these; {AGAIN}"
+                f"{len(listed)}, not all of these; {WRITE_AGAIN}"
             )
-    raise ValueError(f"{folder / MANIFEST} is damaged, or of a newer version; {AGAIN}")
+    raise ValueError(f"{folder / MANIFEST} is damaged, or of a newer version; {WRITE_AGAIN}")
 
 
 def _pair(one: Any) -> bool:

@@ -22,7 +22,7 @@ from topicprism.documents.corpus import Corpus, Documents
 S = TypeVar("S")
 KEYS = 2**64
 BUCKETS = 2**16  # of keys, to count documents in
-FEW_IN_A_BUCKET = 16  # on average: with fewer, edges of buckets are fine enough to cut at
+MEAN_BUCKET_DOCUMENTS = 16  # on average: with fewer, edges of buckets are fine enough to cut at
 
 
 @dataclass(frozen=True)
@@ -95,7 +95,7 @@ class KeyCounts:
         low, high = self._below(within.start), self._below(within.stop)
         wanted, width = low + share * (high - low), KEYS // BUCKETS
         known = np.concatenate([[0], np.cumsum(self.n)])
-        if known[-1] > FEW_IN_A_BUCKET * BUCKETS:
+        if known[-1] > MEAN_BUCKET_DOCUMENTS * BUCKETS:
             edge = int(np.interp(wanted, known, np.arange(BUCKETS + 1.0)) * width)
         else:
             edge = int(np.abs(known - wanted).argmin()) * width

@@ -19,7 +19,7 @@ class Additive:
 
 
 @dataclass(frozen=True)
-class Spread:
+class RunningMoments:
     """Weight, mean and squared deviations of numbers; stable under ``+`` far from zero."""
 
     weight: float
@@ -27,16 +27,18 @@ class Spread:
     squares: float  # sum of w (y - mean)^2
 
     @classmethod
-    def of(cls, y: Array, w: Array) -> Spread:
+    def of(cls, y: Array, w: Array) -> RunningMoments:
         weight = float(w.sum())
         mean = float(w @ y) / weight if weight else 0.0
         return cls(weight, mean, float(w @ (y - mean) ** 2))
 
-    def __add__(self, other: Spread) -> Spread:
+    def __add__(self, other: RunningMoments) -> RunningMoments:
         weight = self.weight + other.weight
         gap, share = other.mean - self.mean, other.weight / weight if weight else 0.0
         between = gap**2 * self.weight * share
-        return Spread(weight, self.mean + gap * share, self.squares + other.squares + between)
+        return RunningMoments(
+            weight, self.mean + gap * share, self.squares + other.squares + between
+        )
 
     @property
     def sd(self) -> float:

@@ -13,7 +13,7 @@ from topicprism.documents.corpus import Corpus
 from topicprism.kernels.blas import one_blas_thread
 
 S = TypeVar("S")
-SMALLEST, MOST = 5_000, 16  # documents in a shard, shards
+MIN_SHARD_DOCUMENTS, MAX_SHARDS = 5_000, 16  # documents in a shard, shards
 
 
 @dataclass(frozen=True)
@@ -34,7 +34,9 @@ class Threaded:
     @cached_property
     def shards(self) -> tuple[Corpus, ...]:
         """Made once, so that the keys of documents are."""
-        return tuple(self.corpus.shards(min(max(len(self.corpus) // SMALLEST, 1), MOST)))
+        return tuple(
+            self.corpus.shards(min(max(len(self.corpus) // MIN_SHARD_DOCUMENTS, 1), MAX_SHARDS))
+        )
 
     def total(self, part: Callable[..., S], *shared: Any) -> S:
         with one_blas_thread, ThreadPoolExecutor(self.n_threads) as pool:

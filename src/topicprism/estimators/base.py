@@ -21,13 +21,15 @@ from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_dat
 from topicprism._typing import Counts, Doc, DocTopic
 from topicprism.evaluation import pr2
 from topicprism.inference import infer, posterior, predict
-from topicprism.limits import SMALLEST
+from topicprism.limits import MIN_RESPONSE_GAP
 from topicprism.model import Model
 from topicprism.show.notebook import topics_html
 from topicprism.validation import check_counts, check_response, refuse_masked
 from topicprism.vectorizer.columns import indexed_like
 
-ENTRIES = 2_000  # of a matrix: inferring topics from fewer takes less time than to start a thread
+ENTRIES_PER_THREAD = (
+    2_000  # of a matrix: inferring topics from fewer takes less time than to start a thread
+)
 
 
 class FewerTopicsWarning(UserWarning):
@@ -146,7 +148,7 @@ class Regression(RegressorMixin):
         if not return_std:
             return self._expected(X)
         y_hat, variance = self._known(X)
-        noise, share = getattr(self, "spread_", (self.model_.sigma**2, 1.0))
+        noise, share = getattr(self, "predictive_variance_", (self.model_.sigma**2, 1.0))
         return y_hat, np.sqrt(noise + share * variance)
 
     def _expected(self, X: Any) -> Doc:
@@ -175,7 +177,7 @@ class Regression(RegressorMixin):
 
 def threads_for(counts: Counts, n_jobs: int | None) -> int:
     """Those asked for, but no more than have something to do."""
-    return int(min(effective_n_jobs(n_jobs), 1 + counts.nnz // ENTRIES))
+    return int(min(effective_n_jobs(n_jobs), 1 + counts.nnz // ENTRIES_PER_THREAD))
 
 
 def generator(random_state: Any) -> np.random.Generator:
@@ -201,10 +203,9 @@ def varied(y: Any, n_documents: int, name: str) -> Doc:
             f"y is {low:g} for all {n_documents} documents, but it must vary to be "
             "explained; check the column, or use SpectralLDA for topics alone"
         )
-    if not np.std(response) > SMALLEST:
+    if not np.std(response) > MIN_RESPONSE_GAP:
         raise ValueError(
-            f"y is from {low:g} to {high:g}, which is too close to be told apart; write it in "
-            "other units"
+            f"y is from {low:g} to {high:g}, a range too small to compute with; change its units"
         )
     return response
 

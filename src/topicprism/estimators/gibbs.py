@@ -1,4 +1,4 @@
-"""scikit-learn estimators: supervised LDA by sampling, from nothing or from the spectral answer."""
+"""scikit-learn estimators: supervised LDA by sampling, from a random or the spectral start."""
 
 from __future__ import annotations
 
@@ -130,31 +130,31 @@ class GibbsSLDA(SampledRegression):
 
 
 class HybridSLDA(SampledRegression):
-    """Gibbs sampling that starts at the joint spectral answer.
+    """Gibbs sampling that starts at the joint spectral estimate.
 
-    Where the model holds (:class:`SpectralSLDA` says when), that is all.  On text, sampled
-    topics turn to what explains words alone, so they are steered all along by what would
-    predict better from words alone (:mod:`topicprism.learn.steering`).  With fewer than 2,000
-    documents, or fewer than 100,000 words in all of them, the spectral answer counts for as
-    many words again, and the topics that it has for the response keep theirs.
+    In the regime "model" (see :class:`SpectralSLDA`) the chain is that of the model.  In the
+    regime "text" sampled topics drift towards what explains words alone, so they are steered
+    towards better predictions from words (:mod:`topicprism.learn.steering`).  With fewer than
+    2,000 documents, or fewer than 100,000 words in all of them, the spectral estimate is a prior
+    worth as many words as the documents have, and its topics of the response are fixed.
 
     Parameters
     ----------
     n_topics : int or "auto", default="auto"
         Number of topics; chosen as by :class:`SpectralSLDA`.
     alpha0, learn_alpha, beta : "auto" or as in :class:`GibbsSLDA`, default="auto"
-        Where the model holds, "auto" is the spectral answer's prior of documents, which is kept,
-        and a prior of topics around the words' frequencies, as wide as its topics are.  On
-        text it is 0.3 for ``beta`` and, unless documents are so few, a prior of documents that
-        begins at 1 and is learnt.
+        In the regime "model", "auto" is the spectral estimate's prior of the proportions, which
+        is fixed, and a prior of topics around the words' frequencies, as wide as its topics
+        are.  In the regime "text" ``beta`` is 0.3 and, unless documents are so few, the prior of
+        the proportions starts at 1 and is learnt.
     burn_in, n_kept, tolerance
         As in :class:`GibbsSLDA`; by default ``burn_in`` is 100 and ``n_kept`` 300.
     response_weight : float or "auto", default="auto"
         Power of the response's likelihood in the chain; 1 is the model's.  "auto" is 1, or 0.1
-        where topics are steered: documents that follow their own response would mislead them.
+        where topics are steered, since new documents have no response to follow.
     refit : bool, default=True
-        Whether, on text, topics are steered and the coefficients are those of a ridge
-        regression on the proportions inferred from the training words alone, as they will be at
+        Whether, in the regime "text", topics are steered and the coefficients are those of a
+        ridge regression on the proportions inferred from the training words alone, as at
         prediction.  ``coef_draws_`` are the chain's in either case.  Steered topics have a
         prior of sum ``alpha0`` in the end; of 3, if that is "auto".
     warm_start, callback, n_jobs, random_state

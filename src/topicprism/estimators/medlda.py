@@ -24,7 +24,7 @@ from topicprism.validation import check_real, refuse_masked
 
 
 class MedLDA(SampledRegression):
-    """Topics whose mean assignments predict a number to within a margin.
+    """Regression on the mean topic assignments with an epsilon-insensitive (margin) loss.
 
     Parameters
     ----------
@@ -91,7 +91,7 @@ class MedLDA(SampledRegression):
 
 
 class MedLDAClassifier(ClassifierMixin, SampledTopics):
-    """Topics whose mean assignments tell classes apart by a margin, one against the rest.
+    """Classification by mean topic assignments with a margin loss, one against the rest.
 
     Parameters
     ----------
@@ -100,7 +100,7 @@ class MedLDAClassifier(ClassifierMixin, SampledTopics):
     C : float, default=20.0
         Weight of the loss; at 0 the topics are LDA's and the coefficients a regression's.
     cost : float, default=1.0
-        The margin asked of each document.
+        The margin required of each document.
     refit : bool, default=False
         As in :class:`HybridSLDA`, on -1 and 1; always done when ``C`` is 0.
     warm_start, callback, n_jobs, random_state
@@ -111,7 +111,7 @@ class MedLDAClassifier(ClassifierMixin, SampledTopics):
     classes_ : ndarray of shape (n_classes,)
         The labels.
     coef_ : ndarray of shape (n_topics,) or (n_classes, n_topics)
-        What each topic says for ``classes_[1]``, or for each of more than two classes.
+        Coefficients for ``classes_[1]``, or for each of more than two classes.
     components_, alpha_, model_, n_features_in_
         As in :class:`SpectralSLDA`; the model's ``eta`` is the first class's.
     coef_draws_, log_likelihood_, acceptance_, n_sweeps_, state_

@@ -152,13 +152,13 @@ class SampledTopics(CallbackSupport, Topics):
         self.state_, self.n_sweeps_ = record.last, record.last.sweep
         self.log_likelihood_ = np.append(self.log_likelihood_, record.trace)
         self.acceptance_ = np.append(self.acceptance_, record.acceptance)
-        for name in ("coef_std_", "spread_"):  # of an earlier fit
+        for name in ("coef_std_", "predictive_variance_"):  # of an earlier fit
             self.__dict__.pop(name, None)
         for name, value in self._results(record, task).items():
             setattr(self, name, value)
 
     def _loop(self, states: Iterator[tuple[State, bool]], task: Task) -> Record:
-        """States as they come, until they end, a callback says stop, or Ctrl-C."""
+        """States as they come, until they end, a callback stops them, or Ctrl-C."""
         record = Record()
         root = self._root()
         try:
@@ -227,7 +227,7 @@ class SampledTopics(CallbackSupport, Topics):
         if calibrated is not None:
             more = {
                 "coef_std_": calibrated.coef_std[order],
-                "spread_": calibrated.predictive_variance,
+                "predictive_variance_": calibrated.predictive_variance,
             }
         return more | {
             "model_": model,

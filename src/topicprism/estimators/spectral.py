@@ -23,7 +23,7 @@ class ShortDocumentsWarning(UserWarning):
 
 
 class _SpectralTopics(Topics):
-    """What spectral topic models do alike, with or without a response."""
+    """What spectral topic models share, with or without a response."""
 
     whitening: str
     n_restarts: int
@@ -52,24 +52,27 @@ class _SpectralTopics(Topics):
 
 
 class SpectralSLDA(Regression, _SpectralTopics):
-    """Supervised topics by tensor decomposition: topics, and what each does to a response.
+    """Supervised LDA by tensor decomposition.
 
-    With no argument everything is chosen from the data, and ``selection_`` says how.  Where
-    the spectrum of the words ends at the number of topics, the answer is the paper's.  Where
-    it does not, as in most text, the response gets topics of its own, the others are made
-    truer to their words, and coefficients are those of a regression on inferred proportions.
+    Without arguments, the number of topics, the prior and the noise variance are chosen from the
+    data; ``selection_`` holds the reasons.  If the spectrum of the words shows a clear number of
+    topics (the regime "model"), the estimator is that of the paper.  Otherwise, as for most
+    text, some topics are fitted to the response, the others are refined by variational Bayes,
+    and coefficients are those of a regression on inferred proportions.  Coefficients are
+    associations, not causal effects.
 
     Parameters
     ----------
     n_topics : int or "auto", default="auto"
         Number of topics, k in the paper.
     method : {"joint", "two-stage"}, default="joint"
-        Whether the response helps to find the topics, or is explained by them afterwards.
+        "joint" uses the response to find the topics; "two-stage" regresses it on topics of the
+        words alone.
     alpha0 : float or "auto", default="auto"
         Sum of the Dirichlet parameters: small for documents of one topic, large for
         documents that mix many.
     noise_variance : float or "auto", default="auto"
-        Variance of the response around what the topics say, in its own units.
+        Variance of the response given the topic proportions, in its own units.
     whitening : {"auto", "exact", "matrix-free", "nystrom"}, default="auto"
         How the second moment is factored; "nystrom" is Algorithm 3 of the paper.
     n_restarts, n_iterations : int, default=100
@@ -84,24 +87,24 @@ class SpectralSLDA(Regression, _SpectralTopics):
     components_ : ndarray of shape (n_topics, n_features_in_)
         Word probabilities of each topic; rows sum to 1 and are sorted by coefficient.
     coef_ : ndarray of shape (n_topics,)
-        Response expected of a document that is all of one topic, in increasing order.
+        Response expected of a document of one topic only, in increasing order.
     coef_std_ : ndarray of shape (n_topics,)
-        Standard errors of the coefficients: by the jackknife where the answer is the paper's,
-        elsewhere those of the regression, the topics taken as known; none from a sketch.
+        Standard errors of the coefficients: by the jackknife in the regime "model", otherwise
+        those of the regression, conditional on the topics.  Fits from a sketch have none.
     alpha_ : ndarray of shape (n_topics,)
         Dirichlet parameters.
     noise_variance_ : float
-        Variance of the response around what a document's true proportions would predict.
-    spread_ : ndarray of shape (2,)
-        (a, b): a response given its words has variance a + b Var[coef_ . h | words].
+        Variance of the response given the true proportions of its document.
+    predictive_variance_ : ndarray of shape (2,)
+        (a, b): the variance of a response given its words is a + b Var[coef_ . h | words].
     selection_ : Selection
-        What was chosen, from what trials and for what reasons.
+        The chosen settings, the scores of other numbers of topics, and the reasons.
     spectrum_ : ndarray
         Leading eigenvalues of the second moment.
     eigenvalues_ : ndarray of shape (n_topics,)
-        Eigenvalues of the whitened third moment; where the answer is the paper's.
+        Eigenvalues of the whitened third moment; in the regime "model" only.
     residual_ : float
-        Share of the third moment that the topics leave unexplained; likewise.
+        Share of the third moment not explained by the topics; in the regime "model" only.
     n_short_ : int
         Training documents too short for the moments.
     model_ : Model
@@ -169,7 +172,7 @@ class SpectralSLDA(Regression, _SpectralTopics):
         Parameters
         ----------
         docs : Documents
-            Such as ``engines.OnDisk``, whose memory does not grow with the corpus.
+            Such as ``documents.OnDisk``, whose memory does not grow with the corpus.
 
         Returns
         -------
@@ -180,12 +183,12 @@ class SpectralSLDA(Regression, _SpectralTopics):
         return self._keep(result, 0)
 
     def fit_sketch(self, sketch: Sketch) -> Self:
-        """Learn from a sketch alone; every setting costs milliseconds.
+        """Learn from a sketch, in milliseconds.
 
         Parameters
         ----------
         sketch : Sketch
-            Of documents that need not be at hand.
+            Moments of documents, which themselves are not needed.
 
         Returns
         -------
@@ -209,7 +212,7 @@ class SpectralSLDA(Regression, _SpectralTopics):
         super()._keep(result, n_documents)
         self.coef_ = result.model.eta
         self.noise_variance_ = result.model.sigma**2
-        self.spread_ = result.predictive_variance
+        self.predictive_variance_ = result.predictive_variance
         if result.coef_std is not None:
             self.coef_std_ = result.coef_std
         return self
@@ -251,13 +254,13 @@ class SpectralLDA(_SpectralTopics):
         self.random_state = random_state
 
     def fit(self, X: Any, y: Any = None) -> Self:
-        """Learn topics from word counts; ``y`` is not looked at."""
+        """Learn topics from word counts; ``y`` is ignored."""
         request = self._request()
         counts = self._counts(X, reset=True)
         return self._learn(Corpus(counts, np.zeros(counts.shape[0])), request)
 
     def score(self, X: Any, y: Any = None) -> float:
-        """Held-out log-likelihood per word: half of each document is scored by the other half."""
+        """Held-out log-likelihood per word, of half of each document given the other half."""
         check_is_fitted(self)
         return completion_log_likelihood(
             self.model_,
@@ -282,7 +285,7 @@ def _warn_of_short(n_short: int, n_documents: int) -> None:
         of = f" of {n_documents}" if n_documents else ""
         warnings.warn(
             f"{n_short}{of} documents have fewer than {MIN_WORDS} words: they are "
-            "left out of the moments and still get predictions",
+            "left out of the moments; they can still be predicted",
             ShortDocumentsWarning,
             stacklevel=5,
         )

@@ -21,7 +21,7 @@ from topicprism.io.failures import OutputError, not_written
 from topicprism.io.stale import lock, sweep_files, temporary_folder, temporary_name
 
 PART = ".part"
-MOST_LINKS = 40
+MAX_LINKS = 40
 DESCRIPTORS = re.compile(r"/dev/fd|/proc/\d+(/task/\d+)?/fd")  # folders of open files
 
 
@@ -30,7 +30,7 @@ def followed(path: Path) -> Path:
 
     A descriptor, such as /dev/stdout is, ends it: it stands for what is open, not for a name.
     """
-    for _ in range(MOST_LINKS):
+    for _ in range(MAX_LINKS):
         if _is_descriptor(path) or not path.is_symlink():
             return path
         path = path.parent / os.readlink(path)
@@ -127,12 +127,12 @@ Finish = Callable[[Path], None]
 
 @contextmanager
 def _replaced(end: Path) -> Iterator[tuple[Path, Finish]]:
-    with _temporary(end) as (unfinished, held):
+    with _temporary(end) as (unfinished, file):
 
         def finish(at: Path) -> None:
-            os.fsync(held.fileno())
+            os.fsync(file.fileno())
             if os.name == "nt":  # where what is open cannot be renamed, nor is it locked
-                held.close()
+                file.close()
             with suppress(FileNotFoundError):
                 _take_rights(at, unfinished)
             os.replace(unfinished, at)
@@ -160,11 +160,11 @@ def _temporary(end: Path) -> Iterator[tuple[Path, BinaryIO]]:
     sweep_files(end.parent)
     unfinished = end.with_name(temporary_name(end.name))
     mode = stat.S_IMODE(end.stat().st_mode) | 0o600 if end.exists() else 0o666
-    held = os.fdopen(os.open(unfinished, os.O_CREAT | os.O_EXCL | os.O_WRONLY, mode), "wb")
+    file = os.fdopen(os.open(unfinished, os.O_CREAT | os.O_EXCL | os.O_WRONLY, mode), "wb")
     try:
-        with held:
-            lock(held.fileno())
-            yield unfinished, held
+        with file:
+            lock(file.fileno())
+            yield unfinished, file
     finally:
         with suppress(OSError):
             unfinished.unlink()

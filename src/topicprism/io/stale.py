@@ -27,12 +27,12 @@ ENDING = ".unfinished"
 FILE = re.compile(r"\..+?\.(\d+)(?:\.[0-9a-f]{8})?" + re.escape(ENDING), re.DOTALL)
 FOLDER = re.compile(r"topicprism-(\d+)-\w+")
 OWNER = "owner"  # the file in a temporary folder that is locked
-LONGEST = 100  # bytes of a file's name that go into that of its temporary
+MAX_NAME_BYTES = 100  # bytes of a file's name that go into that of its temporary
 
 
 def temporary_name(name: str) -> str:
     """Hidden, and of this process; no other call gives the same."""
-    short = os.fsdecode(os.fsencode(name)[:LONGEST])
+    short = os.fsdecode(os.fsencode(name)[:MAX_NAME_BYTES])
     return f".{short}.{os.getpid()}.{secrets.token_hex(4)}{ENDING}"
 
 

@@ -3,7 +3,7 @@
 ::
 
     cpu        passes over documents        fold_in   proportions of documents
-    keys       what is in a document        gradient  what would predict better
+    keys       what is in a document        gradient  gradients of predictions
     gibbs      sweeps of a sampler          random    streams of random numbers
     compiling  how they are compiled        blas      one thread for BLAS
 """

@@ -4,7 +4,7 @@ Numba keeps it in ``NUMBA_CACHE_DIR``, in ``__pycache__`` beside the source or i
 cache folder, whichever can be written first, and gives up where none can.  Here instead
 
 * where nothing can be written, a cache that was filled before (``topicprism warmup``) is read,
-  and without one each process compiles for itself, which it says once;
+  and without one each process compiles for itself, with one note;
 * every file of the cache ends in a checksum, and one that is damaged is compiled anew;
 * code is up to date when none of the modules with kernels has changed: numba looks at one
   file only, but compiles functions of another into it.

@@ -26,7 +26,7 @@ from topicprism.kernels.compiling import compiled, jit
 
 LANES = 16
 MIN_WORDS = 3  # a document needs as many to have a third moment
-HALF = 30.0  # words of a document that has half the weight of an endless one
+HALF_WEIGHT_WORDS = 30.0  # words of a document that has half the weight of an endless one
 
 inline: Any = compiled(kept=False, inline="always")
 
@@ -52,10 +52,10 @@ def word_sums(indptr, words, counts, y, weights, sums):  # type: ignore[no-untyp
         m = 0.0
         for j in range(indptr[d], indptr[d + 1]):
             m += counts[j]
-        weights[d] = m / (m + HALF) if m >= MIN_WORDS else 0.0
+        weights[d] = m / (m + HALF_WEIGHT_WORDS) if m >= MIN_WORDS else 0.0
         if m < MIN_WORDS:
             continue
-        c1 = 1 / (m + HALF)
+        c1 = 1 / (m + HALF_WEIGHT_WORDS)
         c1y, c2 = c1 * y[d], c1 / (m - 1)
         for j in range(indptr[d], indptr[d + 1]):
             s, n = sums[words[j]], np.float64(counts[j])
@@ -72,7 +72,15 @@ def pair_products(indptr, words, counts, S, out):  # type: ignore[no-untyped-def
     for d in range(len(indptr) - 1):
         m = _project(indptr[d], indptr[d + 1], words, counts, S, p)
         if m >= MIN_WORDS:
-            _scatter(indptr[d], indptr[d + 1], words, counts, 1 / ((m + HALF) * (m - 1)), p, out)
+            _scatter(
+                indptr[d],
+                indptr[d + 1],
+                words,
+                counts,
+                1 / ((m + HALF_WEIGHT_WORDS) * (m - 1)),
+                p,
+                out,
+            )
 
 
 @jit
@@ -89,7 +97,7 @@ def project(indptr, words, counts, y, B, P, C, Q, sums):  # type: ignore[no-unty
         C[d] = 0.0
         if m < MIN_WORDS:
             continue
-        c1 = 1 / (m + HALF)
+        c1 = 1 / (m + HALF_WEIGHT_WORDS)
         c2 = c1 / (m - 1)
         c3 = c2 / (m - 2)
         c2y = c2 * y[d]

@@ -199,8 +199,8 @@ def _filter(words, n, mu, alpha, g, r):  # type: ignore[no-untyped-def]
 
 
 @jit
-def assign(indptr, words, counts, mu, alpha, n_sweeps, said, shares):  # type: ignore[no-untyped-def]
-    """Who said what: expected counts of words by topic, and of topics by document, added up.
+def assign(indptr, words, counts, mu, alpha, n_sweeps, expected, shares):  # type: ignore[no-untyped-def]
+    """Expected counts of words by topic, and of topics by document, added up.
 
     Variational Bayes, each document by itself, from c = alpha, ``n_sweeps`` times::
 
@@ -208,7 +208,7 @@ def assign(indptr, words, counts, mu, alpha, n_sweeps, said, shares):  # type: i
         z    = sum of counts[w] * r[w]             # and of the document
         c    = exp(digamma(alpha + z))             # next to nothing for a topic of few words
 
-    Then ``said[w] += counts[w] * r[w]`` and ``shares += (alpha + z) / sum(alpha + z)``.
+    Then ``expected[w] += counts[w] * r[w]`` and ``shares += (alpha + z) / sum(alpha + z)``.
     """
     k = len(alpha)
     c, z, r = np.empty(k), np.empty(k), np.empty(k)
@@ -229,7 +229,7 @@ def assign(indptr, words, counts, mu, alpha, n_sweeps, said, shares):  # type: i
                 for i in range(k):
                     z[i] += scale * r[i]
                 if sweep == n_sweeps - 1:
-                    s = said[words[j]]
+                    s = expected[words[j]]
                     for i in range(k):
                         s[i] += scale * r[i]
         total = 0.0

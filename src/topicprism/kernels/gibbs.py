@@ -23,8 +23,8 @@ from topicprism.kernels.random import GOLDEN, dirichlet, gamma, scramble, unifor
 jit: Any = compiled(fastmath={"reassoc", "contract", "nsz"})
 
 BLOCK = 8
-LEAST = 0.3
-TINY = 1e-200  # a product of probabilities is put into a log before it comes here
+MIN_COUNT_SHARE = 0.3
+MIN_PRODUCT = 1e-200  # a product of probabilities is put into a log before it comes here
 
 
 @jit
@@ -169,7 +169,7 @@ def assignments(  # type: ignore[no-untyped-def]
             if total <= 0.0:
                 total = weigh(np.ones(K), g, p, sums)
             product *= total
-            if product < TINY or product > 1 / TINY:
+            if product < MIN_PRODUCT or product > 1 / MIN_PRODUCT:
                 fit += np.log(product)
                 product = 1.0
             state, u = uniform(state)
@@ -198,7 +198,7 @@ def assignments(  # type: ignore[no-untyped-def]
 def topics(tables, beta, shift, key, first, mu):  # type: ignore[no-untyped-def]
     """``mu[:] = rng.standard_gamma(beta + n + shift)``, n summed over tables; word v has stream v.
 
-    A word whose count is shifted down keeps LEAST of its ``beta + n`` all the same.
+    A word whose count is shifted down keeps MIN_COUNT_SHARE of its ``beta + n`` all the same.
     """
     k = mu.shape[1]
     for v in range(len(mu)):
@@ -207,7 +207,9 @@ def topics(tables, beta, shift, key, first, mu):  # type: ignore[no-untyped-def]
             n = 0
             for t in range(len(tables)):
                 n += tables[t, v, i]
-            state, g, boost = gamma(state, max(beta + n + shift[v, i], LEAST * (beta + n)))
+            state, g, boost = gamma(
+                state, max(beta + n + shift[v, i], MIN_COUNT_SHARE * (beta + n))
+            )
             mu[v, i] = g * np.exp(boost)
 
 

@@ -1,4 +1,4 @@
-"""The numba kernel of :mod:`topicprism.steering`: what would make a document predict better."""
+"""Numba kernels of :mod:`topicprism.learn.steering`: MAP proportions and gradients through them."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from topicprism.kernels.compiling import inlined, jit
 
 
 @jit
-def settle(indptr, words, counts, mu, alpha, n_sweeps, h):  # type: ignore[no-untyped-def]
+def map_proportions(indptr, words, counts, mu, alpha, n_sweeps, h):  # type: ignore[no-untyped-def]
     """h[d] where ``sum of counts[w] log(mu[w] . h) + alpha . log h`` is largest on the simplex.
 
     From h ~ alpha, ``n_sweeps`` times::
@@ -29,10 +29,10 @@ def settle(indptr, words, counts, mu, alpha, n_sweeps, h):  # type: ignore[no-un
 
 
 @jit
-def pulls(  # type: ignore[no-untyped-def]
+def gradients(  # type: ignore[no-untyped-def]
     indptr, words, counts, mu, alpha, y, eta, h, sums
 ):
-    """How each log mu[w, i] would better eta . h for y, h being as ``settle`` leaves it.
+    """Gradients of the squared error along each log mu[w, i], h being that of ``map_proportions``.
 
     By the chain rule through that maximum, (y - eta . h)^2 / 2 falls along log mu[w, i] by
     ``counts[w] r[w, i] (u_i - r[w] . u)``, where ::
@@ -41,7 +41,7 @@ def pulls(  # type: ignore[no-untyped-def]
 
     and c is such that h . u = 0.  Added up in ``sums`` are these and their squares.
     """
-    k, (pull, squares) = len(alpha), sums
+    k, (gradient, squares) = len(alpha), sums
     r, A, b = np.empty(k), np.empty((k, k)), np.empty((k, 2))
     for d in range(len(h)):
         entries = range(indptr[d], indptr[d + 1])
@@ -60,13 +60,13 @@ def pulls(  # type: ignore[no-untyped-def]
                 mean = r @ u
                 for i in range(k):
                     by = counts[j] * r[i] * (u[i] - mean)
-                    pull[words[j], i] += by
+                    gradient[words[j], i] += by
                     squares[words[j], i] += by * by
 
 
 @inlined
 def _topics_of(mu_w, h, r):  # type: ignore[no-untyped-def]
-    """r = mu_w * h / sum; whether any topic can say the word."""
+    """r = mu_w * h / sum; whether any topic has the word."""
     norm = 0.0
     for i in range(len(h)):
         r[i] = mu_w[i] * h[i]

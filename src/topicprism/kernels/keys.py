@@ -12,7 +12,9 @@ from topicprism.kernels.compiling import jit
 from topicprism.kernels.random import GOLDEN, scramble
 
 ONE = np.uint64(1)
-MANY = 1 << 20  # of one word: from there on its split is drawn from the normal distribution
+NORMAL_SPLIT_COUNT = (
+    1 << 20
+)  # of one word: from there on its split is drawn from the normal distribution
 
 
 @jit
@@ -60,7 +62,7 @@ def split_words(indptr, counts, keys, seed, first):  # type: ignore[no-untyped-d
 @jit
 def _coins(state, n):  # type: ignore[no-untyped-def]
     """The next state, and how many of n coins show heads: one random bit for each coin."""
-    if n > MANY:
+    if n > NORMAL_SPLIT_COUNT:
         state += GOLDEN
         u = (np.float64(scramble(state) >> np.uint64(11)) + 0.5) * 2.0**-53
         state += GOLDEN

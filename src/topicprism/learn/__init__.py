@@ -1,19 +1,19 @@
-"""Learning with nothing to tune.
+"""Learning without tuning.
 
 ::
 
-    auto             the whole of it on one page
-    result           what is asked for, what comes of it         FitRequest, FitResult
+    auto             the whole procedure on one page
+    result           request and result                          FitRequest, FitResult
     spectrum         number of topics and alpha0 from a sketch   Spectrum
-    model_road       where documents are from the model
+    model_road       the regime "model": documents that follow sLDA
     noise            a noise variance too small for moments      Estimate
     jackknife        standard errors
-    text_road        where they are not
-    response_topics  first topics, the response's own among them
-    refine           topics made truer to their words
+    text_road        the regime "text": documents that do not
+    response_topics  initial topics, those of the response among them
+    refine           topics refined by variational Bayes
     ridge            coefficients by a regression on inferred proportions
-    steering         sampled topics that predict
-    hybrid           what a sampler starts from and is steered by
+    steering         gradients that steer sampled topics
+    hybrid           the spectral start and the steering of a sampler
     defaults         every constant, with its reason
 """
 

@@ -1,8 +1,8 @@
-"""From documents to a model with nothing to tune.
+"""From documents to a model, without settings to tune.
 
-One sketch of the documents, wide enough for any number of topics that may come, tells whether
-they are from the model: then the answer is the paper's (:mod:`topicprism.learn.model_road`).
-If not, this is text with more structure than k topics (:mod:`topicprism.learn.text_road`).
+One sketch of the documents, wide enough for the largest number of topics, decides the regime.
+Documents that follow sLDA get the estimator of the paper (:mod:`topicprism.learn.model_road`);
+text with more structure than k topics the other (:mod:`topicprism.learn.text_road`).
 """
 
 from __future__ import annotations
@@ -43,13 +43,13 @@ def learn(docs: Documents, request: FitRequest, rng: np.random.Generator) -> Fit
 
 
 def learn_sketch(sketch: Sketch, request: FitRequest, rng: np.random.Generator) -> FitResult:
-    """The model in a sketch alone: no document is there to tell more topics from fewer."""
+    """The model in a sketch alone: numbers of topics cannot be compared without documents."""
     request.check(sketch.basis.width)
     found = model_road.from_sketch(sketch, read_spectrum(sketch, request), request, rng)
     if found is not None:
         return found
     k = request.n_topics or min(TEXT.n_topics_of_sketch, sketch.basis.width)
-    why = f"{describe_crowd(sketch)}; a sketch alone carries {k} safely"
+    why = f"{describe_crowd(sketch)}; {k} is the default without documents to compare numbers on"
     return model_road.decomposed(sketch, k, AS_ASKED if request.n_topics else why, request, rng)
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class ModelDefaults:
-    """Where documents are from the model (:mod:`topicprism.learn.model_road`)."""
+    """Of the regime "model" (:mod:`topicprism.learn.model_road`)."""
 
     max_topics: int = 26  # with 6 spare coordinates a sketch of 32: whole vector lanes
     min_documents_per_topic: int = 5  # fewer are near-duplicates, not a topic
@@ -19,7 +19,7 @@ class ModelDefaults:
     jackknife_documents: int = 5_000  # more do not change a standard error by a tenth
     jackknife_folds: int = 10  # a standard error from 10 values is itself known to 24 %
     jackknife_restarts: int = 10  # of the power method in each of these
-    noise_documents: int = 20_000  # looked at for the noise variance (experiments/second_look.py)
+    noise_documents: int = 20_000  # used for the noise variance (experiments/second_look.py)
     noise_folds: int = 5  # of documents that topics are learnt without
     noise_tolerance: float = 0.075  # standard error over value: two of these are 15 %
     noise_splits: int = 2  # of the words of each document, at most
@@ -27,16 +27,18 @@ class ModelDefaults:
 
 @dataclass(frozen=True)
 class TextDefaults:
-    """Where they are not (:mod:`topicprism.learn.text_road`); chosen on training documents.
+    """Of the regime "text" (:mod:`topicprism.learn.text_road`); chosen on training documents.
 
-    ``docs/real-text.md`` has the figures and what else was tried.
+    ``docs/real-text.md`` has the figures, ``docs/notebook.md`` what else was tried.
     """
 
     candidates: tuple[int, ...] = (3, 5, 10, 20)  # numbers of topics that are tried
     documents_per_topic: int = 20  # with fewer, a number of topics is not tried
     r2_tolerance: float = 0.03  # of predictive R2, given up for more topics to read
     n_topics_of_few: int = 3  # where documents are too few to try any
-    n_topics_unsupervised: int = 10  # nothing held out tells them apart; the usual number
+    n_topics_unsupervised: int = (
+        10  # without a response there is no score to compare; a common default
+    )
     n_topics_of_sketch: int = 5  # where there is no document to try any on
     held_out: float = 0.25  # of the documents, at most, to try numbers of topics on
     trial_documents: int = 4_000  # to fit a trial; half as many are held out: R2 to about 0.02
@@ -65,8 +67,8 @@ class SteeringDefaults:
     """Of :mod:`topicprism.learn.hybrid`; ``experiments/steering.py`` prints what they do."""
 
     strength: float = 2.0  # 4 predicts no better and loses twice the likelihood
-    decay: float = 0.9  # of what was asked before
-    standard_errors: float = 1.5  # of a slope that are taken for chance; 1, 2 and none lose
+    decay: float = 0.9  # of the earlier shifts
+    standard_errors: float = 1.5  # of a gradient that may be noise; 1, 2 and none lose
     sweeps: int = 5  # over a document
     prior_sum: float = 3.0
     burstiness: float = 0.25  # 0 loses 0.003 to 0.03 of R2
@@ -77,7 +79,7 @@ class SteeringDefaults:
     few_words: int = 100_000  # to the spectral ones (experiments/few_documents.py)
     word_prior: float = 0.3  # on text
     word_prior_beside_another: float = 0.01  # where the spectral topics are the prior
-    n_fixed_eta_sweeps: int = 20  # with the spectral coefficients, where the model holds
+    n_fixed_eta_sweeps: int = 20  # with the spectral coefficients, in the regime "model"
 
 
 MODEL, TEXT, STEERING = ModelDefaults(), TextDefaults(), SteeringDefaults()

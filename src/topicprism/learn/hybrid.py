@@ -34,7 +34,7 @@ FROM_DRAWS = "the mean of the kept draws"
 
 @dataclass(frozen=True)
 class HybridRequest:
-    """What was asked of the sampler; None is for the regime to say."""
+    """The settings of the sampler; None is chosen by the regime."""
 
     alpha0: float | None
     learn_alpha: bool | None

@@ -15,7 +15,7 @@ from topicprism.evaluation import match
 from topicprism.learn.defaults import MODEL
 from topicprism.learn.result import FitContext, FitResult
 from topicprism.model import TooManyTopics
-from topicprism.spectral.decompose import SPARE, decompose
+from topicprism.spectral.decompose import SPARE_COORDINATES, decompose
 from topicprism.spectral.sketch import moments_of_subsets
 
 
@@ -48,7 +48,7 @@ def with_standard_errors(found: FitResult, context: FitContext) -> FitResult:
     model, settings = found.model, context.request.settings
     restarts = min(settings.n_restarts, MODEL.jackknife_restarts)
     quick = replace(settings, whitening="auto", n_restarts=restarts)
-    basis = context.sketch.leading(model.n_topics + SPARE).basis
+    basis = context.sketch.leading(model.n_topics + SPARE_COORDINATES).basis
     folds = context.keys.cut(MODEL.jackknife_folds, context.at_most(MODEL.jackknife_documents))
     sketches = [s for s in moments_of_subsets(context.docs, folds, basis) if s.n > 0]
     etas, alpha0 = [], found.selection.alpha0

@@ -21,7 +21,7 @@ from topicprism.learn.result import (
 )
 from topicprism.learn.spectrum import Spectrum, alpha0_of, describe_alpha0
 from topicprism.model import Model, TooManyTopics
-from topicprism.spectral.decompose import SPARE, decompose
+from topicprism.spectral.decompose import SPARE_COORDINATES, decompose
 from topicprism.spectral.moments import word_sums
 from topicprism.spectral.recovery import noise_variance_std
 from topicprism.spectral.sketch import Sketch, moments_of_subsets
@@ -69,7 +69,7 @@ def decomposed(
 
 
 def with_documents(found: FitResult, context: FitContext) -> FitResult:
-    """What a sketch does not tell: a small noise variance, and standard errors."""
+    """What a sketch alone does not give: a small noise variance, and standard errors."""
     return with_standard_errors(_with_noise(found, context), context)
 
 
@@ -80,14 +80,14 @@ def _by_moments(sketch: Sketch, model: Model) -> Estimate:
 
 
 def _with_noise(found: FitResult, context: FitContext) -> FitResult:
-    """The noise variance from halves of documents, where second moments hardly tell it."""
+    """The noise variance from halves of documents, where second moments estimate it poorly."""
     request = context.request
     if not request.supervised or request.settings.noise_variance is not None:
         return found
     first = _by_moments(context.sketch, found.model)
     share = min(1.0, MODEL.noise_documents / max(context.n_documents, 1))
     if not replace(first, std=first.std * share**0.5).is_uncertain:
-        return found  # or a part of the documents would tell less than the moments of all
+        return found  # a part of the documents would be less precise than all moments
     try:
         folds = _cross_fitted_models(found, context)
         if not folds:
@@ -97,7 +97,7 @@ def _with_noise(found: FitResult, context: FitContext) -> FitResult:
         return found
     if not second.std < first.std:
         return found
-    variance = max(second.value, second.std)  # less is not believed
+    variance = max(second.value, second.std)  # at least its standard error
     reason = f"{describe_variance(variance, second.std)}, from halves of each document's words"
     return found.with_noise_variance(variance, reason)
 
@@ -110,7 +110,7 @@ def _cross_fitted_models(found: FitResult, context: FitContext) -> list[tuple[li
     docs, keys, k = context.docs, context.keys, found.model.n_topics
     part = context.at_most(MODEL.noise_documents)
     pieces = [*keys.cut(MODEL.noise_folds, part), part.rest]
-    basis = context.sketch.leading(k + SPARE).basis
+    basis = context.sketch.leading(k + SPARE_COORDINATES).basis
     sums = map_subsets(docs, pieces, word_sums)
     if min(s.n for s in sums[:-1]) == 0:
         return []  # too few documents that differ

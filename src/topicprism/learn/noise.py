@@ -7,7 +7,7 @@ gives g, which is right on average whatever q is::
     g = A^-1 mu' diag(1/q) x         x the frequencies of its words, A = mu' diag(1/q) mu
 
 The errors of g are independent of h, so what is left with the one and with the other has
-sigma^2 in common and nothing else.  With weights w that only the first half has a say in::
+sigma^2 in common and nothing else.  With weights w that depend on the first half only::
 
     sum w h (y - g . eta) = 0        eta, for what is left with g
     sum w g (y - h . zeta) = 0       zeta, for what is left with h: errors of eta cancel
@@ -17,7 +17,7 @@ which is a Schur complement of sum w (h, y)(g, y)'.  Topics that a document has 
 nothing: that is what second moments, which know no document from another, cannot have.
 
 Topics learnt from a document and its response have some of its noise in them, and leave less
-of it.  So each part of the documents is looked at with topics learnt from the others.
+of it.  So the estimate is cross-fitted: each fold uses topics learnt from the others.
 """
 
 from __future__ import annotations
@@ -39,9 +39,11 @@ from topicprism.learn.defaults import MODEL
 from topicprism.learn.jackknife import jackknife_std, jackknife_value
 from topicprism.model import Model
 
-FEW_SWEEPS = EPInference(max_sweeps=8, tolerance=0.03, must_settle=False)  # h need not be exact
-MOST_WORDS = 2_000  # that g is made of, the most frequent
-MIXED = 0.05  # of the corpus in q, so that no word is next to impossible
+ROUGH_INFERENCE = EPInference(
+    max_sweeps=8, tolerance=0.03, must_settle=False
+)  # h need not be exact
+MAX_WORD_TYPES = 2_000  # that g is made of, the most frequent
+CORPUS_SHARE = 0.05  # of the corpus in q, so that no word is next to impossible
 BLOCK = 256  # documents at once
 
 
@@ -120,27 +122,27 @@ def proportions(model: Model, seen: csr_array, other: csr_array) -> tuple[DocTop
 
     A document whose other half is empty has no g, and no weight.
     """
-    known = posterior(model, seen, FEW_SWEEPS)
-    g, spread = np.empty_like(known.h), np.empty(len(known.h))
+    known = posterior(model, seen, ROUGH_INFERENCE)
+    g, variance = np.empty_like(known.h), np.empty(len(known.h))
     n = other.sum(axis=1)
     words = np.maximum(n, 1)
     for rows, A, b in _blocks(model, known.h, other):
         eta = np.broadcast_to(model.eta, b.shape)
         solved = np.linalg.solve(A, np.stack([b, eta], axis=-1))
         g[rows] = solved[..., 0] / words[rows, None]
-        spread[rows] = solved[..., 1] @ model.eta - (known.h[rows] @ model.eta) ** 2
-    of_h, of_g = known.variance(model.eta), np.maximum(spread, 0) / words
+        variance[rows] = solved[..., 1] @ model.eta - (known.h[rows] @ model.eta) ** 2
+    of_h, of_g = known.variance(model.eta), np.maximum(variance, 0) / words
     return known.h, g, (n > 0) / ((model.sigma**2 + of_h) * (model.sigma**2 + of_g))
 
 
 def _blocks(model: Model, h: DocTopic, X: csr_array) -> Iterator[tuple[slice, Array, DocTopic]]:
     """A and mu' diag(1/q) n, n the counts, of some documents at a time."""
     p = model.mu @ (model.alpha / model.alpha.sum())
-    kept = np.argsort(-p, kind="stable")[: min(MOST_WORDS, int((p > 0).sum()))]
+    kept = np.argsort(-p, kind="stable")[: min(MAX_WORD_TYPES, int((p > 0).sum()))]
     mu, p, X = model.mu[kept], p[kept], X[:, kept]
     k = model.n_topics
     pairs = (mu[:, :, None] * mu[:, None, :]).reshape(-1, k * k)
     for start in range(0, len(h), BLOCK):
         rows = slice(start, min(start + BLOCK, len(h)))
-        weights = 1 / (MIXED * p + (1 - MIXED) * (h[rows] @ mu.T))
+        weights = 1 / (CORPUS_SHARE * p + (1 - CORPUS_SHARE) * (h[rows] @ mu.T))
         yield rows, (weights @ pairs).reshape(-1, k, k), X[rows].multiply(weights) @ mu

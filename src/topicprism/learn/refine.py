@@ -1,7 +1,7 @@
-"""Topics made truer to their words, by a few rounds of variational Bayes.
+"""Refinement of topics by a few rounds of variational Bayes.
 
-A spectral answer needs no start and has no local optima, but where text is not
-from the model its topics are rough.  A round assigns the words of each document to
+A spectral estimate needs no start and has no local optima, but where text does not follow
+the model its topics are inaccurate.  A round assigns the words of each document to
 topics (:func:`topicprism.kernels.fold_in.assign`) and estimates each topic anew::
 
     mu_i  ~  beta + expected counts of each word in topic i

@@ -43,7 +43,7 @@ from topicprism.spectral.sketch import Sketch
 
 @dataclass(frozen=True)
 class FirstTopics:
-    """Topics to refine: for any number of them, documents are asked once."""
+    """Initial topics: one pass over the documents serves any number of them."""
 
     context: FitContext
 
@@ -73,7 +73,7 @@ def topics_of(
 ) -> tuple[Model, int]:
     """A model of at most ``n_topics``, those of the response first, and how many those are.
 
-    Of the response there are ``n_response``, unless the words tell nothing of it.
+    Of the response there are ``n_response``, unless the words do not predict it.
     ``by_fold`` are second moments of folds of the documents, to recognise near-duplicates by.
     """
     zz = sketch.second / sketch.weight

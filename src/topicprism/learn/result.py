@@ -1,4 +1,4 @@
-"""What is asked of a fit, what comes of it, and how that is put into words."""
+"""The request of a fit, its result, and the wording of its reasons."""
 
 from __future__ import annotations
 
@@ -15,22 +15,22 @@ from topicprism.documents.subsets import ALL, KeyCounts, Subset
 from topicprism.model import Model, ResponseScale
 from topicprism.spectral.decompose import Solution
 from topicprism.spectral.settings import Settings
-from topicprism.spectral.sketch import SIGNIFICANT, Sketch
+from topicprism.spectral.sketch import NOISE_EDGE_FACTOR, Sketch
 from topicprism.validation import check_problem
 
 AS_ASKED = "as asked"
 
 
 class Regime(Enum):
-    """What documents are taken to be."""
+    """Which estimator fits the documents (docs/glossary.md)."""
 
-    MODEL = "model"  # draws from the model: the answer is the paper's
+    MODEL = "model"  # they follow sLDA: the estimator of the paper
     TEXT = "text"  # more structure than the topics explain
 
 
 @dataclass(frozen=True)
 class FitRequest:
-    """What was asked for; None is for the data to say."""
+    """What the user set; None is chosen from the data."""
 
     n_topics: int | None = None
     alpha0: float | None = None
@@ -38,14 +38,14 @@ class FitRequest:
     supervised: bool = True
 
     def check(self, available: int) -> None:
-        """Refuse what cannot be, in a vocabulary or a sketch of this size."""
+        """Refuse values that a vocabulary or a sketch of this size cannot have."""
         n_topics = 1 if self.n_topics is None else self.n_topics
         check_problem(n_topics, 1.0 if self.alpha0 is None else self.alpha0, available)
 
 
 @dataclass(frozen=True)
 class FitContext:
-    """Documents, their sketch, and what is wanted of them."""
+    """Documents, their sketch, and the request."""
 
     docs: Documents
     sketch: Sketch
@@ -89,7 +89,7 @@ class Selection:
     noise_variance: float
     trials: tuple[Trial, ...]
     spectrum: Array  # eigenvalues of E[x x] in the sketch, the largest first
-    threshold: float  # an eigenvalue below it may be chance
+    threshold: float  # an eigenvalue below it may be sampling noise
     reasons: dict[str, str]  # a sentence for each parameter
 
 
@@ -122,7 +122,7 @@ class FitResult:
 def selection_of(
     sketch: Sketch, model: Model, alpha0: float, trials: tuple[Trial, ...], reasons: dict[str, str]
 ) -> Selection:
-    threshold = SIGNIFICANT * sketch.noise_edge
+    threshold = NOISE_EDGE_FACTOR * sketch.noise_edge
     variance = float(model.sigma**2)
     return Selection(
         model.n_topics, float(alpha0), variance, trials, sketch.spectrum, threshold, reasons

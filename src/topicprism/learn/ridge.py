@@ -90,7 +90,7 @@ def residual_sums(c: Corpus, model: Model, subset: Subset) -> ResidualSums:
 
 
 def _known(c: Corpus, model: Model, subset: Subset) -> tuple[Corpus, Posterior]:
-    """Documents that are not too short, and what their words tell."""
+    """Documents that are not too short, and the posterior given their words."""
     rows = subset.rows(c).long()
     return rows, posterior(model, rows.counts)
 
@@ -113,7 +113,7 @@ def regress(p: Products) -> Regression:
 
 
 def calibrate(docs: Documents, model: Model, scale: ResponseScale, subset: Subset) -> Calibrated:
-    """The model with coefficients, noise and spread as its own inference calls for."""
+    """The model with coefficients, noise and predictive variance from its own inference."""
     sums = docs.total(products, model, scale, subset)
     found = regress(sums)
     eta = scale.centre + scale.scale * found.eta
@@ -163,7 +163,7 @@ def best_alpha0(
 def likeliest_alpha0(
     docs: Documents, model: Model, subset: Subset, grid: tuple[float, ...]
 ) -> float:
-    """Which of these lets half of a document's words tell most of the other half."""
+    """The one with the highest likelihood of half of a document's words given the others."""
     fits = [docs.total(completion, model.with_alpha0(alpha0), subset) for alpha0 in grid]
     return grid[int(np.argmax(fits))]
 

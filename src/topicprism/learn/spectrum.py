@@ -18,15 +18,15 @@ from topicprism.learn.defaults import MODEL
 from topicprism.learn.response_topics import response_has_signal
 from topicprism.learn.result import AS_ASKED, FitRequest, Regime
 from topicprism.model import TooManyTopics
-from topicprism.spectral.decompose import SPARE, decompose
+from topicprism.spectral.decompose import SPARE_COORDINATES, decompose
 from topicprism.spectral.recovery import noise_variance
 from topicprism.spectral.settings import Settings
-from topicprism.spectral.sketch import SIGNIFICANT, Sketch
+from topicprism.spectral.sketch import NOISE_EDGE_FACTOR, Sketch
 
 
 @dataclass(frozen=True)
 class Spectrum:
-    """What the eigenvalues of E[x x] say."""
+    """Regime and number of topics, by the eigenvalues of E[x x]."""
 
     regime: Regime
     n_topics: int
@@ -38,7 +38,7 @@ def read_spectrum(sketch: Sketch, request: FitRequest, trace: float = 0.0) -> Sp
     k = request.n_topics or n_from_spectrum(sketch)
     chosen = request.n_topics is None
     holds = k > 0 and spectrum_ends_at(sketch, k) and spectrum_is_complete(sketch, k, trace)
-    if chosen and k > min(MODEL.max_topics, sketch.basis.width - SPARE):
+    if chosen and k > min(MODEL.max_topics, sketch.basis.width - SPARE_COORDINATES):
         holds = False  # it may go on beyond the sketch
     if chosen and k == 1 and request.supervised and response_has_signal(sketch):
         holds = False  # one topic cannot explain the response, and the words do
@@ -49,7 +49,7 @@ def read_spectrum(sketch: Sketch, request: FitRequest, trace: float = 0.0) -> Sp
 
 def n_significant(sketch: Sketch) -> int:
     """Eigenvalues well above sampling noise."""
-    return int((sketch.spectrum > SIGNIFICANT * sketch.noise_edge).sum())
+    return int((sketch.spectrum > NOISE_EDGE_FACTOR * sketch.noise_edge).sum())
 
 
 def n_from_spectrum(sketch: Sketch) -> int:
@@ -126,7 +126,7 @@ def without_noise(sketch: Sketch) -> Sketch:
 
 def _describe_end(sketch: Sketch, k: int) -> str:
     s, edge = sketch.spectrum, sketch.noise_edge
-    above = SIGNIFICANT * edge if k <= n_significant(sketch) else edge
+    above = NOISE_EDGE_FACTOR * edge if k <= n_significant(sketch) else edge
     return (
         f"component {k} of the words ({s[k - 1]:.3g}) is above sampling noise (at most "
         f"{above:.3g}), component {k + 1} ({s[k]:.3g}) is not"
@@ -140,7 +140,7 @@ def describe_crowd(sketch: Sketch) -> str:
 def describe_alpha0(alpha0: float) -> str:
     low, high = MODEL.alpha0_range
     if low * 1.001 < alpha0 < high / 1.001:
-        return f"at {alpha0:.3g} the estimated Dirichlet parameters sum to the value assumed"
+        return "the value at which the estimated prior agrees with itself"
     return (
         f"the end of the range searched, {low:g} to {high:g}: the moments of these documents do "
         "not determine it"

@@ -1,4 +1,4 @@
-"""Topics steered to what predicts: words are drawn into topics where that would predict better.
+"""Steering: sampled topics are shifted along the gradient of the prediction error.
 
 A sampler sees words and response together, and a document has many words and one response:
 topics drift to what explains words alone.  Raising the response's weight prevents that, but
@@ -71,7 +71,7 @@ def map_products(c: Corpus, model: Model) -> Products:
 def gradients(c: Corpus, model: Model, eta: Topic) -> Gradients:
     X, y, h = _proportions(c, model)
     gradient, squares = sums = np.zeros((2, *model.mu.shape))
-    kernels.pulls(*X, model.alpha, y, eta, h, sums)
+    kernels.gradients(*X, model.alpha, y, eta, h, sums)
     return Gradients(gradient, squares, len(y), float(((y - h @ eta) ** 2).sum()))
 
 
@@ -81,5 +81,5 @@ def _proportions(c: Corpus, model: Model) -> tuple[tuple[Array, ...], Doc, DocTo
     X = weighed(take_rows(rows.counts, 0, len(rows)), model.burstiness)
     words = (X.indptr, X.indices, X.data, np.ascontiguousarray(model.mu))
     h = np.empty((len(rows), model.n_topics))
-    kernels.settle(*words, model.alpha, STEERING.sweeps, h)
+    kernels.map_proportions(*words, model.alpha, STEERING.sweeps, h)
     return words, np.ascontiguousarray(rows.y, dtype=float), h

@@ -89,7 +89,8 @@ def _without_response(context: FitContext, model: Model, chosen: Chosen) -> FitR
         grid, subset = TEXT.alpha0_grid_unsupervised, context.at_most(TEXT.trial_documents)
         alpha0 = likeliest_alpha0(context.docs, model, subset, grid)
         reason = (
-            f"of {listed(grid)} the one by which half of a document's words best predict the rest"
+            f"of {listed(grid)}, the one with the highest held-out likelihood of half of each "
+            "document's words given the other half"
         )
     model = model.with_alpha0(alpha0).reordered(np.argsort(-model.alpha))
     _, why, trials = chosen
@@ -107,17 +108,21 @@ def _number_of_topics(context: FitContext) -> Chosen:
     most = min(n // TEXT.documents_per_topic, context.docs.n_words, width - 2)
     crowd = describe_crowd(context.sketch)
     if not context.request.supervised:
-        return max(min(TEXT.n_topics_unsupervised, most), 1), f"{crowd}; the usual number", ()
+        return (
+            max(min(TEXT.n_topics_unsupervised, most), 1),
+            f"{crowd}; the default without a response",
+            (),
+        )
     tried = [k for k in TEXT.candidates if k <= most]
     if not tried:
-        why = f"{crowd}; {n} documents are too few to try more"
+        why = f"{crowd}; {n} documents are too few to compare numbers of topics"
         return max(min(TEXT.n_topics_of_few, most), 1), why, ()
     trials = _trials(context, tried)
     best = max(trials, key=lambda t: t.pr2)
     scores = ", ".join(f"{t.pr2:.3f} with {t.n_topics}" for t in trials)
     held_out = f"held-out R2: {scores}"
     if best.pr2 < 2 * best.pr2_std:
-        why = f"{crowd}, but they predict little of the response; {held_out}"
+        why = f"{crowd}, but they predict the response poorly; {held_out}"
         return trials[0].n_topics, why, trials
     chosen = [t for t in trials if t.pr2 >= best.pr2 - TEXT.r2_tolerance][-1]
     why = f"{crowd}; the most topics within {TEXT.r2_tolerance:g} of the best {held_out}"

@@ -13,7 +13,7 @@ import numpy as np
 from scipy.sparse import csr_array, issparse
 
 from topicprism.documents.corpus import MIN_WORDS
-from topicprism.documents.sums import Spread
+from topicprism.documents.sums import RunningMoments
 from topicprism.pipeline.inputs import Batch
 
 TOO_SHORT = f"with fewer than {MIN_WORDS} known words"
@@ -62,7 +62,7 @@ class Ledger:
     n_documents: int = 0
     left_out: Counter[str] = field(default_factory=Counter)  # rows, by reason
     example: str = ""  # a response that is not a number
-    spread: Spread = field(default_factory=lambda: Spread(0, 0.0, 0.0))
+    moments: RunningMoments = field(default_factory=lambda: RunningMoments(0, 0.0, 0.0))
     low: float = np.inf
     high: float = -np.inf
     labels: set[str] = field(default_factory=set)  # where responses are no numbers
@@ -76,7 +76,7 @@ class Ledger:
         y = np.asarray([] if batch.y is None else batch.y)
         if len(y) and y.dtype.kind in "biuf":
             numbers = y.astype(float)
-            self.spread += Spread.of(numbers, np.ones(len(y)))
+            self.moments += RunningMoments.of(numbers, np.ones(len(y)))
             self.low = min(self.low, float(numbers.min()))
             self.high = max(self.high, float(numbers.max()))
         elif len(y):
@@ -92,9 +92,9 @@ class Ledger:
         """Its mean and range, or its classes; None where there is none."""
         if self.labels:
             return {"classes": sorted(self.labels)}
-        if not self.spread.weight:
+        if not self.moments.weight:
             return None
-        s = self.spread
+        s = self.moments
         return {"mean": s.mean, "std": s.sd, "min": self.low, "max": self.high}
 
     def facts(self) -> dict[str, Any]:

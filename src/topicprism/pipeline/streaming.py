@@ -28,7 +28,7 @@ from topicprism.pipeline.scoring import Kept
 from topicprism.pipeline.watching import Progress, Silent, Watched
 from topicprism.vectorizer import FastCountVectorizer
 
-KEPT_TEXT = 1 << 26  # characters of documents held out, at most
+MAX_HELD_OUT_CHARACTERS = 1 << 26  # characters of documents held out, at most
 
 
 class Source(Protocol):
@@ -114,7 +114,7 @@ class Stream:
     ) -> Counted:
         """Pass two, to shards in ``folder`` or into memory."""
         n_words = len(self.counts.vocabulary_)
-        held, base = _Keeping(n_words, KEPT_TEXT), _Keeping(n_words, 0)
+        held, base = _Keeping(n_words, MAX_HELD_OUT_CHARACTERS), _Keeping(n_words, 0)
         n = 0
         self.progress.stage("pass two: counts")
 

@@ -31,14 +31,14 @@ PURPOSES: dict[Callable[..., Any], str] = {  # of a pass, by the function whose 
 
 
 class Progress(Protocol):
-    """Who wants to know how far a fit is."""
+    """Receives the progress of a fit."""
 
     def stage(self, now: str) -> None: ...
     def at(self, share: float | None, note: str = "") -> None: ...
 
 
 class Silent:
-    """Nobody does."""
+    """Ignores it."""
 
     def stage(self, now: str) -> None:
         pass

@@ -29,7 +29,7 @@ class Schedule:
 
 @dataclass(frozen=True)
 class Progress:
-    """What a callback is told after each sweep."""
+    """The argument of a callback after each sweep."""
 
     sweep: int  # since the chain began
     kept: int  # sweeps kept so far

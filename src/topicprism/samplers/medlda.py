@@ -31,18 +31,18 @@ import numpy as np
 from topicprism._typing import Array
 from topicprism.samplers.state import DocResponse
 
-FARTHEST = 1e3  # means of 1 / lambda are cut here: beyond, the draws hardly change
+MAX_INVERSE_LAMBDA = 1e3  # means of 1 / lambda are cut here: beyond, the draws hardly change
 
 
 def draw_lambda(x: Array, C: float, rng: np.random.Generator) -> Array:
     """lambda given x.  Cut off where 1 / lambda would lose all digits."""
-    mean = 1 / np.maximum(C * np.abs(x), 1 / FARTHEST)
+    mean = 1 / np.maximum(C * np.abs(x), 1 / MAX_INVERSE_LAMBDA)
     return 1 / np.clip(rng.wald(mean, 1.0), 1e-8, 1e8)
 
 
 @dataclass(frozen=True)
 class _Margin(ABC):
-    """What both losses do alike: no noise of their own, nothing asked when C is 0."""
+    """What both losses share: no noise of their own, no effect when C is 0."""
 
     C: float = 1.0
 
@@ -51,17 +51,17 @@ class _Margin(ABC):
     ) -> tuple[DocResponse, DocResponse]:
         if self.C == 0:
             return Y, np.zeros_like(Y)
-        return self.pulls(Y, fit, rng)
+        return self.targets_and_precisions(Y, fit, rng)
 
     @abstractmethod
-    def pulls(
+    def targets_and_precisions(
         self, Y: DocResponse, fit: DocResponse, rng: np.random.Generator
     ) -> tuple[DocResponse, DocResponse]:
         """Target and precision of each response, given a draw of lambda."""
 
     @abstractmethod
     def loss(self, Y: DocResponse, fit: DocResponse) -> DocResponse:
-        """What C is the price of."""
+        """The loss that C multiplies."""
 
     def draw_noise(self, Y: DocResponse, fit: DocResponse, rng: np.random.Generator) -> float:
         """Not drawn: the variance around the fit."""
@@ -77,14 +77,14 @@ class Tube(_Margin):
 
     epsilon: float = 0.1
 
-    def pulls(
+    def targets_and_precisions(
         self, Y: DocResponse, fit: DocResponse, rng: np.random.Generator
     ) -> tuple[DocResponse, DocResponse]:
         above = draw_lambda(Y - fit - self.epsilon, self.C, rng)
         below = draw_lambda(fit - Y - self.epsilon, self.C, rng)
         a, b = self.C**2 / above, self.C**2 / below
-        pull = a * (Y - self.epsilon + above / self.C) + b * (Y + self.epsilon - below / self.C)
-        return pull / (a + b), a + b
+        weighted = a * (Y - self.epsilon + above / self.C) + b * (Y + self.epsilon - below / self.C)
+        return weighted / (a + b), a + b
 
     def loss(self, Y: DocResponse, fit: DocResponse) -> DocResponse:
         return np.maximum(0, np.abs(Y - fit) - self.epsilon)
@@ -92,11 +92,11 @@ class Tube(_Margin):
 
 @dataclass(frozen=True)
 class Hinge(_Margin):
-    """Classes told apart: ``max(0, cost - y s)`` for y = -1 or 1."""
+    """Hinge loss of two classes: ``max(0, cost - y s)`` for y = -1 or 1."""
 
     cost: float = 1.0
 
-    def pulls(
+    def targets_and_precisions(
         self, Y: DocResponse, fit: DocResponse, rng: np.random.Generator
     ) -> tuple[DocResponse, DocResponse]:
         lam = draw_lambda(self.cost - Y * fit, self.C, rng)

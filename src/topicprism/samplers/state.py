@@ -31,7 +31,7 @@ from topicprism.model import Model, ResponseScale
 
 RESPONSES = ("mixture", "assignments")
 SHAPE, RATE = 1.0, 0.1  # of the prior of sigma^2, for a y of variance 1
-MOST_REPEATS = 10**8  # of a word in one document: counts are int32, and each time is a draw
+MAX_REPEATS = 10**8  # of a word in one document: counts are int32, and each time is a draw
 SMOOTHING = 1e-3  # uniform words mixed into topics a chain starts from
 DocResponse = Annotated[Array, "D L"]
 TopicResponse = Annotated[Array, "k L"]
@@ -124,10 +124,10 @@ def check_room(counts: Counts, n_topics: int, response: str) -> None:
     before and after a sweep, a covariance of topics, and a draw for every single word."""
     (D, V), most = counts.shape, float(counts.data.max(initial=0))
     need, n_words = 16 * n_topics * (V + D + n_topics), float(counts.data.sum(dtype=float))
-    if most > MOST_REPEATS:
+    if most > MAX_REPEATS:
         raise ValueError(
             f"a word is counted {most:g} times in one document, but a sampler draws a topic for "
-            f"each time and at most {MOST_REPEATS} were expected; check the counts, or use "
+            f"each time and at most {MAX_REPEATS} were expected; check the counts, or use "
             "SpectralSLDA"
         )
     if not fits(need):

@@ -50,7 +50,7 @@ class Effects:
     def left(self) -> tuple[float, float] | None:
         """The range of the training responses, if a coefficient lies beyond it.
 
-        No document is all of one topic, so that this is no mistake.
+        Documents mix topics, so this is an extrapolation, not an error.
         """
         if self.coef is None or self.observed is None:
             return None
@@ -120,7 +120,7 @@ def effects(fitted: Any, words: Any = None, label: Any = None, info: Any = None)
     model: Model = topics.model_
     coef, std, draws, response = _coefficients(topics, label)
     share, of = shares(model, info)
-    told = info if response == RESPONSE else None  # the responses of a classifier are labels
+    facts = info if response == RESPONSE else None  # the responses of a classifier are labels
     return Effects(
         model=model,
         words=vocabulary(names, model.n_words),
@@ -128,19 +128,19 @@ def effects(fitted: Any, words: Any = None, label: Any = None, info: Any = None)
         std=std,
         interval=None if coef is None else _interval(coef, std, draws),
         response=response,
-        average=_average(model, coef, told),
+        average=_average(model, coef, facts),
         share=share,
         share_of=of,
-        observed=_observed(told),
+        observed=_observed(facts),
     )
 
 
 def _interval(coef: Topic, std: Topic | None, draws: Array | None) -> tuple[Topic, Topic] | None:
-    """The 95 % intervals of the coefficients, or None: the one place that says what they are.
+    """The 95 % intervals of the coefficients, or None: their only definition.
 
     By standard errors where the estimator has them.  Otherwise by the quantiles of its draws, if
-    there are enough and the coefficients are their mean: those of ``refit=True`` are a
-    regression's, of which the draws say nothing.
+    there are enough and the coefficients are their mean: those of ``refit=True`` come
+    from a regression, to which the draws do not belong.
     """
     if std is not None:
         return coef - NORMAL_95 * std, coef + NORMAL_95 * std

@@ -17,7 +17,7 @@ TABLE = "border-collapse:collapse;color:inherit;background:transparent;font-size
 AT = "position:absolute"
 LEFT = "text-align:left"
 WORDS = LEFT + ";overflow-wrap:anywhere"
-NAMELESS = "The words are known to the pipeline only."
+WORDS_UNKNOWN = "Words are not shown: the estimator has no vocabulary; show the pipeline instead."
 RIGHT = "text-align:right;white-space:nowrap;font-variant-numeric:tabular-nums"
 BELOW, ABOVE = "#c4622d", "#2f83c0"  # the average
 Column = tuple[str, str, list[str]]  # heading, style, and a cell for each topic
@@ -34,8 +34,8 @@ def topics_html(
     share = [typeset(percent(x)) for x in shown.share]
     columns.append((f"share {shown.share_of}", RIGHT, share))
     if named:
-        said = shown.top_words(n_words)
-        columns.append(("words", WORDS, [_listed(words) for words in said]))
+        top = shown.top_words(n_words)
+        columns.append(("words", WORDS, [_listed(words) for words in top]))
     heads = [tag("th", head, scope="col", style=f"{s};{LINE}") for head, s, _ in columns]
     rows = [
         tag("tr", *(tag("td", cells[i], style=f"{s};{LINE}") for _, s, cells in columns))
@@ -45,7 +45,7 @@ def topics_html(
         "div",
         tag("p", tag("b", bdi(title or _title(topics))), style="margin:.3em 0"),
         tag("table", tag("thead", tag("tr", *heads)), tag("tbody", *rows), style=TABLE),
-        None if named else tag("p", NAMELESS, style="margin:.3em 0;opacity:.7"),
+        None if named else tag("p", WORDS_UNKNOWN, style="margin:.3em 0;opacity:.7"),
     )
 
 
@@ -61,8 +61,8 @@ def _effect_columns(shown: Effects, topics: Any) -> list[Column]:
     k = range(shown.model.n_topics)
     columns: list[Column] = [(bdi(shown.response), RIGHT, [_effect(shown, i) for i in k])]
     if shown.interval is not None:
-        said = [typeset(shown.format_interval(i)) for i in k]
-        columns.append((typeset("95% interval"), RIGHT, said))
+        intervals = [typeset(shown.format_interval(i)) for i in k]
+        columns.append((typeset("95% interval"), RIGHT, intervals))
     if len(getattr(topics, "classes_", ())) > 2:
         best = topics.classes_[topics.coef_.argmax(axis=0)]
         columns.append(("largest for", LEFT, [bdi(str(label)) for label in best]))

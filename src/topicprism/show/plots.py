@@ -18,8 +18,8 @@ from topicprism.show.effects import Effects, effects, percent
 from topicprism.show.words import WEIGHT
 
 BELOW, ABOVE, GREY = "#b5541c", "#1f6fad", "#767676"
-LONGEST_WORD, LONGEST_LABEL = 24, 70
-TINY = 1e-12  # probability of a word that a topic never says, where there must be one
+MAX_WORD_CHARACTERS, MAX_LABEL_CHARACTERS = 24, 70
+MIN_PROBABILITY = 1e-12  # of a word in a topic, where zero is not allowed
 
 
 def plot_effects(
@@ -76,9 +76,9 @@ def plot_effects(
     if shown.left is not None:
         ax.axvspan(*shown.left, color=GREY, alpha=0.12, lw=0, zorder=-1, label="as observed")
         ax.legend(frameon=False, loc="lower right", fontsize="small")
-    said = shown.top_words(n_words, by, weight)
-    ax.set_yticks(y, [f"{_listed(said[i])}  {i + 1}" for i in order])
-    ax.set(xlabel=_plain(shown.response) + " of a document that is all of one topic")
+    words = shown.top_words(n_words, by, weight)
+    ax.set_yticks(y, [f"{_listed(words[i])}  {i + 1}" for i in order])
+    ax.set(xlabel=_plain(shown.response) + " expected of a document of one topic only")
     ax.set_ylim(k - 0.3, -0.7)  # the first topic on top, as in tables
     _shares(ax, shown, order)
     return _bare(ax, left=False)
@@ -130,7 +130,7 @@ def plot_topics(
         ax.set_visible(False)
     below = "bars: probability of the word in the topic"
     if shown.coef is not None:
-        below += f"; titles: {_plain(shown.response)} of a document that is all of the topic"
+        below += f"; titles: {_plain(shown.response)} expected of a document of this topic only"
     figure.supxlabel(below, fontsize="small", color=GREY)
     return figure
 
@@ -161,14 +161,14 @@ def plot_spectrum(fitted: Any, *, ax: Any = None) -> Any:
     rank = np.arange(1, len(values) + 1)
     used, shown = rank <= topics.model_.n_topics, np.asarray(values) > 0
     for which, look in (
-        (used, {"color": ABOVE, "label": "as many as topics"}),
+        (used, {"color": ABOVE, "label": "number of topics"}),
         (~used, {"color": GREY, "mfc": "none", "label": "others"}),
     ):
         if (which & shown).any():
             ax.plot(rank[which & shown], values[which & shown], "o", ms=6, **look)
     threshold = getattr(selection, "threshold", None)
     if threshold:
-        name = "below this, maybe chance"
+        name = "limit of sampling noise"
         ax.axhline(threshold, color=BELOW, lw=1.2, ls=(0, (4, 3)), label=name)
     ax.set_yscale("log")
     ax.locator_params(axis="x", integer=True)
@@ -180,7 +180,7 @@ def plot_spectrum(fitted: Any, *, ax: Any = None) -> Any:
 def plot_selection(fitted: Any, *, ax: Any = None) -> Any:
     """How well each number of topics tried predicted documents held out; the chosen one marked.
 
-    Where none was tried, because the spectrum ends or a number was asked for, it is marked in
+    Where none was tried, because the spectrum shows a clear number or one was set, it is marked in
     the spectrum.
 
     Parameters
@@ -207,7 +207,7 @@ def plot_selection(fitted: Any, *, ax: Any = None) -> Any:
     ax.set_xscale("log")  # they are tried so
     ax.minorticks_off()
     ax.set_xticks(k, [f"{t.n_topics}\nalpha0 {t.alpha0:g}" for t in trials])
-    ax.set(xlabel="number of topics", ylabel="predictive R² on documents held out")
+    ax.set(xlabel="number of topics", ylabel="predictive R² on held-out documents")
     return _bare(_mark(ax, selection.n_topics, "chosen"))
 
 
@@ -241,9 +241,9 @@ def to_pyldavis(fitted: Any, X: Any, words: Any = None) -> dict[str, Any]:
             f"none of {len(lengths)} documents has a word of the vocabulary, but at least one "
             "was expected; pass texts or counts like those of training"
         )
-    said = shown.model.mu[used].T + TINY
+    probabilities = shown.model.mu[used].T + MIN_PROBABILITY
     return {
-        "topic_term_dists": said / said.sum(axis=1, keepdims=True),
+        "topic_term_dists": probabilities / probabilities.sum(axis=1, keepdims=True),
         "doc_topic_dists": np.asarray(topics.transform(counts))[documents],
         "doc_lengths": lengths[documents],
         "vocab": [str(word) for word in shown.words[used]],
@@ -331,7 +331,7 @@ def _colour(shown: Effects, i: int) -> str:
 def _plain(text: Any) -> str:
     """A word as it is, or its beginning: a dollar would begin a formula."""
     word = str(text)
-    short = word if len(word) <= LONGEST_WORD else word[: LONGEST_WORD - 1] + "…"
+    short = word if len(word) <= MAX_WORD_CHARACTERS else word[: MAX_WORD_CHARACTERS - 1] + "…"
     return short.replace("$", r"\$")
 
 
@@ -340,5 +340,5 @@ def _listed(words: list[str]) -> str:
     label = _plain(words[0]) if words else ""
     for word in words[1:]:
         longer = f"{label}, {_plain(word)}"
-        label = longer if len(longer) <= LONGEST_LABEL else label
+        label = longer if len(longer) <= MAX_LABEL_CHARACTERS else label
     return label

@@ -5,7 +5,7 @@ code        meaning                                               shape
 ==========  ====================================================  ===========
 mu          word probabilities of each topic                      (V, k)
 p           word probabilities of the corpus                      (V,)
-weight      1: what a topic says most; 0: what only it says
+weight      1: the most frequent words; 0: the most specific
 ==========  ====================================================  ===========
 
 Two ways to weigh the two: ``relevance`` adds up logarithms (Sievert and Shirley,
@@ -33,16 +33,16 @@ WEIGHT = 0.3  # Sievert and Shirley's readers liked 0.6; topics of a response sh
 def relevance(mu: WordTopic, p: Word, weight: float = WEIGHT) -> WordTopic:
     """weight log(mu) + (1 - weight) log(mu / p).
 
-    It is -inf for a word that the topic never says; also, unless ``weight`` is 1, for one
-    that the corpus never has, since no lift over nothing can be told.
+    It is -inf for a word of probability 0 in the topic; also, unless ``weight`` is 1, for one
+    that the corpus never has, since its lift is not defined.
     """
     _check_weight(weight)
-    unseen = p <= 0
+    absent = p <= 0
     with np.errstate(divide="ignore"):
         log_mu = np.log(mu)
-    value: WordTopic = log_mu - (1 - weight) * np.log(np.where(unseen, 1.0, p))[:, None]
+    value: WordTopic = log_mu - (1 - weight) * np.log(np.where(absent, 1.0, p))[:, None]
     if weight < 1:
-        value[unseen] = -np.inf
+        value[absent] = -np.inf
     return value
 
 
@@ -60,7 +60,7 @@ def frex(mu: WordTopic, weight: float = WEIGHT) -> WordTopic:
 
 
 def word_probabilities(model: Model) -> Word:
-    """What the model says of a word of no document in particular: mu E[h]."""
+    """Probability of each word in the average document: mu E[h]."""
     p: Word = model.mu @ (model.alpha / model.alpha.sum())
     return p
 
@@ -72,7 +72,7 @@ def top_ids(
     weight: float = WEIGHT,
     p: Word | None = None,
 ) -> list[Ints]:
-    """Columns of the top ``n`` words of each topic; fewer if the topic says fewer.
+    """Columns of the top ``n`` words of each topic; fewer if the topic has fewer.
 
     Of words that tie, the more probable come first, then the earlier columns.
     """
@@ -102,11 +102,11 @@ def top_words(
     words : sequence of str or None
         The vocabulary in the order of the columns; None calls them "word 0" and so on.
     n : int, default=10
-        How many words; a topic that says fewer gets fewer.
+        How many words; a topic that has fewer gets fewer.
     by : {"relevance", "probability", "frex"}, default="relevance"
         What is best.
     weight : float from 0 to 1, default=0.3
-        For "relevance" and "frex": 1 is what the topic says most, 0 what only it says.
+        For "relevance" and "frex": 1 ranks by frequency in the topic, 0 by specificity.
     p : ndarray of shape (n_words,) or None, default=None
         For "relevance": word probabilities of the corpus; by default the model's.
     """

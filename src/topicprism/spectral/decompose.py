@@ -42,12 +42,12 @@ from topicprism.spectral.whitening import Whitening, whiten
 from topicprism.validation import check_problem
 
 log = logging.getLogger("topicprism")
-SPARE = 6  # coordinates of a sketch beyond one per topic, at least
+SPARE_COORDINATES = 6  # coordinates of a sketch beyond one per topic, at least
 
 
 @dataclass(frozen=True)
 class Solution:
-    """A model, and how far it can be trusted."""
+    """A model, and measures of its fit."""
 
     model: Model
     eigenvalues: Topic  # lambda_i of the whitened third moment, in the model's order
@@ -175,7 +175,7 @@ def balance(m: Centred) -> float:
 
 def width_for(n_topics: int) -> int:
     """Coordinates for a sketch of k topics: some to spare, and no vector lane idle."""
-    return -(-(n_topics + SPARE) // LANES) * LANES
+    return -(-(n_topics + SPARE_COORDINATES) // LANES) * LANES
 
 
 def _with_one_that_works(refused: TooManyTopics, fit: Callable[[int], object]) -> TooManyTopics:

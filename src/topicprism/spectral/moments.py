@@ -1,4 +1,4 @@
-"""Sums over documents: everything the data are ever asked.
+"""Sums over documents: all that is ever computed from the data.
 
 Let x1, x2, x3 be words of one document drawn without replacement, each a unit
 vector of length V, and y its response.  With n the counts of a document of m
@@ -34,7 +34,7 @@ import numpy as np
 
 from topicprism._typing import Array, Cube, Square, Word, WordCoord
 from topicprism.documents.corpus import Corpus
-from topicprism.documents.sums import Additive, Spread
+from topicprism.documents.sums import Additive, RunningMoments
 from topicprism.kernels import cpu
 
 BLOCK = 2048  # documents whose coordinates are held at once
@@ -46,7 +46,7 @@ class WordSums:
 
     n: int  # documents with three words or more
     n_short: int  # the others
-    y: Spread
+    y: RunningMoments
     about: float  # yx is the sum of (y - about) x1: far from zero, y x1 would lose what y tells
     x: Word
     yx: Word
@@ -115,7 +115,7 @@ def word_sums(c: Corpus) -> WordSums:
     about = float(c.y[:1].sum())
     cpu.word_sums(X.indptr, X.indices, X.data, c.y - about, w, sums)
     n = int((w > 0).sum())
-    return WordSums(n, len(c) - n, Spread.of(c.y, w), about, *sums.T)
+    return WordSums(n, len(c) - n, RunningMoments.of(c.y, w), about, *sums.T)
 
 
 def pair_products(c: Corpus, S: Array) -> Array:

@@ -19,7 +19,9 @@ from topicprism.spectral.sketch import Sketch
 from topicprism.spectral.tensor import Eigenpairs
 from topicprism.spectral.whitening import Whitening
 
-KEPT = 0.5  # of an eigenvalue, at least, when noise is taken off: near the edge it is unsure
+MIN_EIGENVALUE_SHARE = (
+    0.5  # of an eigenvalue, at least, when noise is taken off: near the edge it is unsure
+)
 
 
 def alphas(pairs: Eigenpairs, alpha0: float) -> Topic:
@@ -57,15 +59,15 @@ def noise_variance(sketch: Sketch, n_topics: int) -> float:
     xx, b = zz[:-1, :-1], zz[-1, :-1]
     found, top = _leading(sketch, n_topics)
     radius = sketch.noise_radius(sketch.n_seen - n_topics)
-    true = np.sqrt(np.maximum(found**2 - radius**2, (KEPT * found) ** 2))
+    true = np.sqrt(np.maximum(found**2 - radius**2, (MIN_EIGENVALUE_SHARE * found) ** 2))
 
     noise, along = sketch.c1 / sketch.weight**2, (b @ top) ** 2
     explained = ((along - noise) / true).sum()
     r = b - top @ (top.T @ b)
     tilted = (along * (found / true - 1) / 2).sum()
-    signal, spread = r @ r - sketch.n_seen * noise - tilted, r @ xx @ r
-    if signal > 1e-12 * (b @ b) and spread > 0:
-        explained += signal**2 / spread
+    signal, variance = r @ r - sketch.n_seen * noise - tilted, r @ xx @ r
+    if signal > 1e-12 * (b @ b) and variance > 0:
+        explained += signal**2 / variance
     most, least = zz[-1, -1], min(_unsure(sketch, (b @ top) / found), zz[-1, -1])
     return float(np.clip(most - explained, least, most))
 

@@ -31,7 +31,7 @@ from topicprism.spectral.moments import SketchSums, in_three_orders, sketch_sums
 from topicprism.spectral.tensor import in_space
 from topicprism.validation import check_rank
 
-SIGNIFICANT = 1.15  # times the edge of noise: an eigenvalue above it is no chance
+NOISE_EDGE_FACTOR = 1.15  # times the edge of noise: an eigenvalue above it is no chance
 
 
 @dataclass(frozen=True, eq=False)

@@ -22,9 +22,9 @@ from topicprism.kernels import cpu
 from topicprism.model import TooManyTopics
 
 TOLERANCE = 1e-24  # a restart has converged when its squared step is below
-PATIENCE = 100  # times the iterations for the one column that is kept
-SMALL = 150_000  # products in an iteration, up to which a kernel is faster than BLAS
-FLOOR = 1e-10  # an eigenvalue is positive when it is above this share of the largest
+FINAL_ITERATION_FACTOR = 100  # times the iterations for the one column that is kept
+MAX_KERNEL_PRODUCTS = 150_000  # products in an iteration, up to which a kernel is faster than BLAS
+EIGENVALUE_FLOOR = 1e-10  # an eigenvalue is positive when it is above this share of the largest
 
 
 @dataclass(frozen=True)
@@ -52,10 +52,12 @@ def power_method(
         V = _iterate(T, V, n_iterations)  # 2
         values = np.sum(V * apply(T, V), axis=0)
         best = int(np.argmax(values))  # 3
-        V[:, [best]] = _iterate(T, V[:, [best]], PATIENCE * n_iterations, shift=float(values[best]))
+        V[:, [best]] = _iterate(
+            T, V[:, [best]], FINAL_ITERATION_FACTOR * n_iterations, shift=float(values[best])
+        )
         v = V[:, best].copy()
         lam = float(v @ apply(T, v[:, None])[:, 0])
-        if not lam > FLOOR * max([float(size), *(value for value, _ in found)]):
+        if not lam > EIGENVALUE_FLOOR * max([float(size), *(value for value, _ in found)]):
             raise TooManyTopics(k, "third", i, largest=i)
         found.append((lam, v))
         T = T - lam * np.einsum("i,j,l->ijl", v, v, v)  # 4
@@ -79,7 +81,7 @@ def _iterate(T: Cube, V: Array, n_iterations: int, shift: float = 0.0) -> Array:
     A shift makes steps shorter and sure: without one, where noise is strong, columns
     may go round in circles.
     """
-    if T.size * V.shape[1] <= SMALL:
+    if T.size * V.shape[1] <= MAX_KERNEL_PRODUCTS:
         rows = np.ascontiguousarray(V.T)
         cpu.iterate(np.ascontiguousarray(T), rows, n_iterations, shift, TOLERANCE)
         return rows.T

@@ -11,8 +11,8 @@ LETTER = re.compile(
     r"[\u0e01-\u0eff\u1000-\u109f\u1780-\u17ff\u3041-\u30ff\u3400-\u4dbf\u4e00-\u9fff"
     r"\uf900-\ufaff\U00020000-\U0003ffff]"
 )
-LOOKED_AT = 1_000  # texts
-LONGEST = 8  # letters between spaces on average: twice as many as words of these scripts have
+SAMPLE_TEXTS = 1_000  # texts
+MAX_MEAN_LETTERS = 8  # between spaces, on average: twice those of a word in these scripts
 
 
 class UnspacedWarning(UserWarning):
@@ -21,10 +21,10 @@ class UnspacedWarning(UserWarning):
 
 def unspaced(texts: Sequence[str]) -> str | None:
     """What to say of texts of which most run on without spaces; None of others."""
-    looked_at = [text for text in islice(texts, LOOKED_AT) if isinstance(text, str)]
-    found = [(text, n) for text in looked_at if 2 * (n := _letters(text)) > len(text)]
+    sample = [text for text in islice(texts, SAMPLE_TEXTS) if isinstance(text, str)]
+    found = [(text, n) for text in sample if 2 * (n := _letters(text)) > len(text)]
     between = sum(len(text.split()) for text, _ in found)
-    if 2 * len(found) <= len(looked_at) or sum(n for _, n in found) <= LONGEST * between:
+    if 2 * len(found) <= len(sample) or sum(n for _, n in found) <= MAX_MEAN_LETTERS * between:
         return None
     return (
         f"most texts are in a script without spaces between words (one begins {found[0][0][:9]!r}),"

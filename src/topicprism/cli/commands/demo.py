@@ -21,22 +21,25 @@ from topicprism.io.tables import TableError
 from topicprism.model import Model
 from topicprism.pipeline import TopicPipeline
 
-NEW = 5  # reviews to predict
+N_NEW_REVIEWS = 5  # reviews to predict
 
 
 def demo(session: Session) -> None:
     args = session.args
     folder = Path(args.folder)
     folder.mkdir(parents=True, exist_ok=True)
-    texts, stars, truth = make_reviews(args.documents + NEW, random_state=args.seed)
+    texts, stars, truth = make_reviews(args.documents + N_NEW_REVIEWS, random_state=args.seed)
     known, new = folder / "reviews.csv", folder / "new.csv"
     model, page = folder / "reviews.tprism", folder / "reviews.html"
-    tables = {known: _csv(texts[:-NEW], stars[:-NEW]), new: _csv(texts[-NEW:], stars[-NEW:])}
+    tables = {
+        known: _csv(texts[:-N_NEW_REVIEWS], stars[:-N_NEW_REVIEWS]),
+        new: _csv(texts[-N_NEW_REVIEWS:], stars[-N_NEW_REVIEWS:]),
+    }
     _refuse_others(tables, [model, page])
     for path, content in tables.items():
         write_bytes(path, content)
         session.kept[:] = [f"{folder} holds what was made so far"]
-    session.out.write(f"{args.documents:,} hotel reviews drawn from a known truth, such as\n\n")
+    session.out.write(f"{args.documents:,} simulated hotel reviews, such as\n\n")
     session.out.write(f'  "{texts[0][:58]}..."  {stars[0]} stars\n\n')
     _run(session, "fit", known, "-o", model, "--report", page)
     session.out.write("\n")
@@ -61,7 +64,7 @@ def _refuse_others(tables: dict[Path, bytes], results: list[Path]) -> None:
     for path in (*tables, *results):
         if os.path.lexists(path) and not same.get(path, all(same.values())):
             raise TableError(
-                f"{path} is there already and not from this demo, which would write over it; name "
+                f"{path} exists and is not from this demo, which would write over it; name "
                 "another --folder"
             )
     for path in (*tables, *results):
@@ -80,13 +83,13 @@ def _run(session: Session, *words: str | Path) -> None:
     if status >= INTERRUPTED:
         raise KeyboardInterrupt(status)
     if status != 0:
-        raise TableError("the demo stopped because a command of it failed; see above")
+        raise TableError("the demo stopped because one of its commands failed; see above")
 
 
 def _beside_truth(pipeline: TopicPipeline, truth: Model) -> Iterator[str]:
     """Each topic learnt, and the aspect whose words are nearest to its own."""
     aspect = nearest(pipeline, truth)
-    yield "beside the truth: stars of a review about nothing else"
+    yield "coefficients beside the true ones: stars of a review of one aspect only"
     yield "   learnt    truth  aspect"
     for eta, i in zip(pipeline.model.eta, aspect, strict=True):
         yield f"{eta:9.2f} {truth.eta[i]:8.2f}  {ASPECTS[i]}"

@@ -26,7 +26,7 @@ from topicprism.pipeline.streaming import Counted, fit_chunks
 from topicprism.show.report import summarise, write_page
 from topicprism.vectorizer import FastCountVectorizer
 
-MOST_STOP_WORDS = 1 << 24  # characters
+MAX_STOP_WORD_CHARACTERS = 1 << 24  # characters
 
 
 def fit(session: Session) -> None:
@@ -116,7 +116,7 @@ def _from_sketch(session: Session) -> TopicPipeline:
 
 
 def _about_sketch(sketch: TextSketch) -> dict[str, Any]:
-    """What its parts tell together."""
+    """The facts of its parts together."""
     parts = sketch.info.get("merged", [sketch.info])
     left_out = sum((Counter(part.get("n_left_out", {})) for part in parts), Counter[str]())
     left_out[TOO_SHORT] = sum(part.get("n_documents", 0) for part in parts) - sketch.n
@@ -147,8 +147,8 @@ def _stop_words(which: str) -> str | list[str] | None:
         return "english" if which == "english" else None
     try:
         with open(which, encoding="utf-8") as file:
-            words = file.read(MOST_STOP_WORDS)  # of what may never end
-        if len(words) == MOST_STOP_WORDS:
+            words = file.read(MAX_STOP_WORD_CHARACTERS)  # of what may never end
+        if len(words) == MAX_STOP_WORD_CHARACTERS:
             raise ValueError("too long")
         return sorted(set(words.split()))
     except (OSError, ValueError):
@@ -194,9 +194,9 @@ def _write_page(pipeline: TopicPipeline, counted: Counted | None, page: Path) ->
     if counted is None or not counted.held_out.texts:
         write_page(summarise(pipeline, response=response), page)
         return
-    held = counted.held_out
-    y = held.y[: len(held.texts)]
-    write_page(summarise(pipeline, held.texts, y, response=response, held_out=True), page)
+    held_out = counted.held_out
+    y = held_out.y[: len(held_out.texts)]
+    write_page(summarise(pipeline, held_out.texts, y, response=response, held_out=True), page)
 
 
 def _model_name(first: str) -> str:
@@ -221,4 +221,4 @@ def _next_steps(session: Session, model: Path, supervised: bool) -> list[str]:
     width = max(len(command) for command, _ in steps)
     fits = width <= 50
     tails = [f"{c:{width}}  {what}" if fits else c for c, what in steps]
-    return [f"{model} holds the model; next:", *(f"  {line}" for line in tails)]
+    return [f"model written to {model}; next:", *(f"  {line}" for line in tails)]

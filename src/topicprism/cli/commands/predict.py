@@ -87,8 +87,8 @@ def _refuse(session: Session, pipeline: TopicPipeline, kind: str) -> None:
             f"{args.model} holds a {name}, which was learnt without a response and predicts none; "
             "ask for the topics of each text with --proportions"
         )
-    if args.std and not _tells_std(pipeline):
-        raise TableError(f"{args.model} holds a {name}, which tells no deviation; drop --std")
+    if args.std and not _has_std(pipeline):
+        raise TableError(f"{args.model} holds a {name}, which has no deviations; drop --std")
     if args.escape_formulas and kind not in ("csv", "tsv"):
         raise TableError(
             f"--escape-formulas is for CSV and TSV, which spreadsheets open, but {kind} is to be "
@@ -101,7 +101,7 @@ def _has_number(pipeline: TopicPipeline) -> bool:
     return has_response(pipeline) and not hasattr(pipeline.topics, "classes_")
 
 
-def _tells_std(pipeline: TopicPipeline) -> bool:
+def _has_std(pipeline: TopicPipeline) -> bool:
     predict = getattr(pipeline.topics, "predict", None)
     return predict is not None and "return_std" in inspect.signature(predict).parameters
 
@@ -215,10 +215,10 @@ def _conclude(
 ) -> None:
     """How many rows, and how many of them without a text or a word that the model knows."""
     n, empty, unknown = rows
-    said = [f"{n:,} rows to {session.args.output or 'standard output'}"]
-    said += [f"{empty:,} of them without a text"] if empty else []
-    said += [f"{unknown:,} without a known word, which get what any text would"] if unknown else []
-    session.say(", ".join(said))
+    parts = [f"{n:,} rows to {session.args.output or 'standard output'}"]
+    parts += [f"{empty:,} of them without a text"] if empty else []
+    parts += [f"{unknown:,} without a known word: predicted from the prior"] if unknown else []
+    session.say(", ".join(parts))
     pr2, target = agreement.pr2, info.get("target")
     if pr2.value is None:
         return
@@ -227,9 +227,9 @@ def _conclude(
             f"predictive R2 is {pr2.value:z.3f} on the {pr2.n:,} rows with a number in {target!r}"
         )
         return
-    held = info.get("n_held_out") or 0
-    among = f", {held:,} of which the fit held out" if held else ""
+    n_held_out = info.get("n_held_out") or 0
+    among = f", {n_held_out:,} of which the fit held out" if n_held_out else ""
     session.say(
-        f"R2 is {pr2.value:z.3f} on the {pr2.n:,} documents of the training table{among}: the fit, "
-        "not how well new texts are predicted"
+        f"R2 is {pr2.value:z.3f} on the {pr2.n:,} documents of the training table{among}: "
+        "this is the fit, not the accuracy on new texts"
     )

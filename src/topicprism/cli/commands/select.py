@@ -1,4 +1,4 @@
-"""``topicprism select``: how many topics a table supports, and why."""
+"""``topicprism select``: the number of topics, and the evidence for it."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from topicprism.io.atomic import replacing
 from topicprism.io.tables import TableError
 from topicprism.pipeline import TopicPipeline
 
-SHOWN = 20  # eigenvalues
+N_EIGENVALUES = 20  # eigenvalues
 PICTURES = (".png", ".svg", ".pdf")
 
 
@@ -49,15 +49,15 @@ def _finite(value: Any) -> float | None:
 
 
 def _lines(facts: dict[str, Any]) -> Iterator[str]:
-    spectrum = facts["spectrum"][:SHOWN]
+    spectrum = facts["spectrum"][:N_EIGENVALUES]
     if spectrum:
-        yield "spectrum: how much the words of a document vary together, largest first"
+        yield "spectrum: eigenvalues of the second moment of the words, largest first"
         drawn = [*bars(spectrum, [f"{i + 1}" for i in range(len(spectrum))])]
         yield from _cut(drawn, facts["spectrum"], facts["threshold"])
         yield ""
     trials = [t for t in facts["trials"] if t["pr2"] is not None]
     if trials:
-        yield "predictive R2 on documents held out, for each number of topics tried"
+        yield "predictive R2 on held-out documents, for each number of topics tried"
         best = [t["n_topics"] == facts["chosen"]["topics"]["value"] for t in trials]
         labels = [_label(t) for t in trials]
         yield from bars([t["pr2"] for t in trials], labels, best)
@@ -67,7 +67,7 @@ def _lines(facts: dict[str, Any]) -> Iterator[str]:
 
 
 def _cut(drawn: list[str], spectrum: list[float], threshold: float | None) -> Iterator[str]:
-    """The bars, with a line between what is clear and what may be chance."""
+    """The bars, with a line between eigenvalues above and within sampling noise."""
     if threshold is None:
         yield from drawn
         return
@@ -75,7 +75,7 @@ def _cut(drawn: list[str], spectrum: list[float], threshold: float | None) -> It
     yield from drawn[:above]
     if above > len(drawn):
         yield f"  ... and {above - len(drawn)} more"
-    yield f"  {above} are clear; below {threshold:.3g} an eigenvalue may be chance"
+    yield f"  {above} are above {threshold:.3g}; smaller ones may be sampling noise"
     yield from drawn[above:]
 
 
@@ -90,7 +90,7 @@ def _picture(session: Session) -> Path:
     path = session.output(session.args.plot)
     if path.suffix.lower() not in PICTURES:
         listed = ", ".join(PICTURES)
-        raise TableError(f"{path.name} does not tell what to draw; end it in one of {listed}")
+        raise TableError(f"{path.name} does not name a picture format; end it in one of {listed}")
     if find_spec("matplotlib") is None:
         raise TableError("--plot needs matplotlib; run pip install 'topicprism[plot]', or drop it")
     return path

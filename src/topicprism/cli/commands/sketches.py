@@ -77,14 +77,14 @@ def merge(session: Session) -> None:
 
 
 def _refuse_twice(names: list[str], sketches: list[TextSketch]) -> None:
-    """Documents that are in two of the sketches would count twice."""
+    """Documents that are in two of the sketches would be counted twice."""
     seen: dict[str, str] = {}
     for name, sketch in zip(names, sketches, strict=True):
         for part in _documents(sketch):
             if part in seen:
                 raise TableError(
-                    f"{seen[part]} and {name} hold the same documents, which would count twice; "
-                    "name each sketch once, and merge none with a sum that it is part of"
+                    f"{seen[part]} and {name} hold the same documents, which would be counted "
+                    "twice; name each sketch once, and merge no sketch with a sum that contains it"
                 )
             seen[part] = name
 

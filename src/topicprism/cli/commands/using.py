@@ -22,7 +22,7 @@ from topicprism.pipeline.provenance import Ledger
 from topicprism.show.effects import effects
 from topicprism.show.report import summarise, write_page
 
-MOST_SHOWN = 20_000  # documents that a page looks at
+MAX_PAGE_DOCUMENTS = 20_000  # documents that a page looks at
 
 
 def topics(session: Session) -> None:
@@ -61,8 +61,8 @@ def report(session: Session) -> None:
 
 def _about_page(page: Path, n: int) -> Iterator[str]:
     yield f"{page}: open it in a browser, it needs no network"
-    if n == MOST_SHOWN:
-        yield f"  it looks at {n:,} documents drawn at random from the table"
+    if n == MAX_PAGE_DOCUMENTS:
+        yield f"  it uses {n:,} documents drawn at random from the table"
 
 
 def _documents(
@@ -78,9 +78,9 @@ def _documents(
         responses = [None] * len(batch) if batch.y is None else batch.y
         for document in zip(batch.docs, responses, strict=True):
             seen += 1
-            if len(drawn) < MOST_SHOWN:
+            if len(drawn) < MAX_PAGE_DOCUMENTS:
                 drawn.append(document)
-            elif (place := int(rng.integers(seen))) < MOST_SHOWN:
+            elif (place := int(rng.integers(seen))) < MAX_PAGE_DOCUMENTS:
                 drawn[place] = document
         session.progress.at(batch.done, f"{seen:,} documents")
     if not drawn:

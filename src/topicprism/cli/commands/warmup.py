@@ -1,7 +1,7 @@
 """``topicprism warmup``: every kernel compiled and kept, for the types that are used.
 
-Which types these are is for the library to say: what compiles them is a little work of every
-kind, on texts drawn from a known truth.
+The types are those that the library itself uses: they are compiled by a small task of every
+kind, on simulated texts.
 """
 
 from __future__ import annotations

@@ -2,11 +2,11 @@
 
     container   bytes of a file, checked from end to end        arrays and JSON
     values      arrays and JSON                                 plain values
-    facts       what info may say
+    facts       what info may contain
     fitted      plain values, checked one by one                estimators, vectorisers
     sketches    the same                                        TextSketch
 
-``docs/files.md`` says what a file holds and what is promised.
+``docs/files.md`` describes the contents of a file and the guarantees.
 """
 
 from __future__ import annotations

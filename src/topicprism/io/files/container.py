@@ -39,9 +39,9 @@ MAGIC = b"\x8dtprism\n"
 FORMAT = 1
 START, DIGEST = 24, 32
 ALIGNMENT = 64
-LONGEST_HEADER = 1 << 24  # bytes; a million stop words have about as many
-MOST_VALUES = 1 << 20  # of a header: each takes up to a hundred bytes of memory
-DEEPEST = 64
+MAX_HEADER_BYTES = 1 << 24  # bytes; a million stop words have about as many
+MAX_HEADER_VALUES = 1 << 20  # of a header: each takes up to a hundred bytes of memory
+MAX_HEADER_DEPTH = 64
 CHUNK = 1 << 20  # bytes of a file that are read only to be checked
 TYPES = ("<f8", "<f4", "<i8", "<i4", "<i2", "|i1", "<u8", "<u4", "<u2", "|u1", "|b1")
 
@@ -72,9 +72,9 @@ def pack(contents: Contents) -> bytes:
             "body": contents.body,
         }
     )
-    if len(header) > LONGEST_HEADER:
+    if len(header) > MAX_HEADER_BYTES:
         raise FileError(
-            f"the description is {len(header)} bytes long, but at most {LONGEST_HEADER} were "
+            f"the description is {len(header)} bytes long, but at most {MAX_HEADER_BYTES} were "
             "expected; shorten the list of stop words or the info"
         )
     parts: list[Any] = [header]
@@ -204,7 +204,7 @@ def _believed(source: Source, start: bytes, declared: int) -> Contents:
             "update topicprism"
         )
     length = int.from_bytes(start[12:16], "little")
-    if length > min(LONGEST_HEADER, source.end - START):
+    if length > min(MAX_HEADER_BYTES, source.end - START):
         raise wrong(f"its header has {length} bytes")
     header = _parse(source.take(length))
     match header:
@@ -222,8 +222,8 @@ def wrong(what: str) -> FileError:
 
 
 def _parse(raw: bytes) -> Any:
-    if sum(raw.count(mark) for mark in (b",", b"[", b"{")) > MOST_VALUES:
-        raise wrong(f"its header has more than {MOST_VALUES} values")
+    if sum(raw.count(mark) for mark in (b",", b"[", b"{")) > MAX_HEADER_VALUES:
+        raise wrong(f"its header has more than {MAX_HEADER_VALUES} values")
     try:
         value = json.loads(raw)
         _check_depth(value)
@@ -236,12 +236,12 @@ def _parse(raw: bytes) -> Any:
 
 def _check_depth(value: Any) -> None:
     level = [value]
-    for _ in range(DEEPEST):
+    for _ in range(MAX_HEADER_DEPTH):
         inner = [list(v.values()) if isinstance(v, dict) else v for v in level]
         level = [x for v in inner if isinstance(v, list) for x in v]
         if not level:
             return
-    raise ValueError(f"more than {DEEPEST} levels deep")
+    raise ValueError(f"more than {MAX_HEADER_DEPTH} levels deep")
 
 
 def _arrays(source: Source, declared: list[Any]) -> list[NDArray[Any]]:

@@ -1,4 +1,4 @@
-"""What ``info`` may say: facts of any name, but those that are read are of the type expected."""
+"""What ``info`` may contain: facts of any name, but those that are read must have their type."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 from topicprism.io.files.container import wrong
 
 Rule = Callable[[Any], bool]
-LARGEST = 1e240  # as of the numbers of a model
+MAX_NUMBER = 1e240  # as of the numbers of a model
 
 
 def check_facts(info: dict[str, Any]) -> None:
@@ -27,7 +27,7 @@ def _text(value: Any) -> bool:
 
 
 def _number(value: Any) -> bool:
-    return type(value) in (int, float) and abs(value) < LARGEST
+    return type(value) in (int, float) and abs(value) < MAX_NUMBER
 
 
 def _whole(value: Any) -> bool:

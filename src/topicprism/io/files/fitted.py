@@ -1,8 +1,8 @@
 """Fitted estimators and vectorisers as plain values, and back once they are what they must be.
 
-``RULES`` says of each fitted attribute what it must be.  An attribute that has no rule is not
-written; ``state_``, where a chain stands, is left out because it is as large as the training
-documents and tells of them.
+``RULES`` has the condition that each fitted attribute must meet.  An attribute without a rule is
+not written; ``state_``, the state of a chain, is left out because it is as large as the training
+documents and contains information about them.
 """
 
 from __future__ import annotations
@@ -34,11 +34,12 @@ CLASSES: dict[str, Any] = {
     for kind in (GibbsSLDA, HybridSLDA, MedLDA, MedLDAClassifier, SpectralLDA, SpectralSLDA)
 }
 DTYPES = {t.name: t.type for t in sorted(NATIVE, key=str)}
-MOST_THREADS = 4096
-LARGEST = 1e240  # of a number, such as a variance
-COEFFICIENT = 1e120  # largest of a coefficient: its square is a number
-ALPHA = 1e-100, 1e12  # of a prior: beyond them answers are the same, or no numbers
-SHARE = 1e50  # largest of the second number of ``spread_``
+MAX_THREADS = 4096
+MAX_NUMBER = 1e240  # of a number, such as a variance
+MAX_COEFFICIENT = 1e120  # largest of a coefficient: its square is a number
+ALPHA_RANGE = 1e-100, 1e12  # of a prior: beyond them answers are the same, or no numbers
+MAX_VARIANCE_FACTOR = 1e50  # largest of the second number of ``predictive_variance_``
+ATTRIBUTES = {"spread_": "predictive_variance_"}  # names in a file of format 1 that differ
 CHOSEN = ("n_topics", "alpha0", "noise_variance")
 Sizes = dict[str, int]  # k topics, V words, L classes if more than two
 Rule = Callable[[Any, Sizes], bool]
@@ -47,7 +48,7 @@ Rule = Callable[[Any, Sizes], bool]
 # --- rules ----------------------------------------------------------------------------
 
 
-def numbers(*shapes: str, below: float | None = LARGEST, least: float | None = None) -> Rule:
+def numbers(*shapes: str, below: float | None = MAX_NUMBER, least: float | None = None) -> Rule:
     """An array whose shape is one of these; a letter that is no size may be any number.
 
     Its numbers are of a size under ``below``, unless that is None, and from ``least`` up.  No
@@ -72,7 +73,7 @@ def numbers(*shapes: str, below: float | None = LARGEST, least: float | None = N
 
 
 def number(value: Any, sizes: Sizes) -> bool:
-    return type(value) in (int, float) and 0 <= value < LARGEST
+    return type(value) in (int, float) and 0 <= value < MAX_NUMBER
 
 
 def whole(value: Any, sizes: Sizes) -> bool:
@@ -90,9 +91,11 @@ def names(value: Any, sizes: Sizes) -> bool:
     return is_list and value.shape == (sizes["V"],)
 
 
-def spread(value: Any, sizes: Sizes) -> bool:
-    """What a response varies by, given its words: two numbers."""
-    return numbers("n", least=0)(value, sizes) and len(value) == 2 and value[1] < SHARE
+def predictive_variance(value: Any, sizes: Sizes) -> bool:
+    """The variance of a response given its words: two numbers."""
+    return (
+        numbers("n", least=0)(value, sizes) and len(value) == 2 and value[1] < MAX_VARIANCE_FACTOR
+    )
 
 
 def choice(value: Any, sizes: Sizes) -> bool:
@@ -115,14 +118,14 @@ def _chosen(value: Selection | Trial) -> bool:
 
 
 def _score(t: Trial) -> bool:
-    return type(t.pr2) is float and abs(t.pr2) < LARGEST and number(t.pr2_std, {})
+    return type(t.pr2) is float and abs(t.pr2) < MAX_NUMBER and number(t.pr2_std, {})
 
 
-RULES: dict[str, Rule] = {
-    "coef_": numbers("k", "Lk", below=COEFFICIENT),
-    "coef_std_": numbers("k", below=COEFFICIENT, least=0),
-    "spread_": spread,
-    "coef_draws_": numbers("nk", "nLk", below=COEFFICIENT),
+RULES: dict[str, Rule] = {  # by the name in the file
+    "coef_": numbers("k", "Lk", below=MAX_COEFFICIENT),
+    "coef_std_": numbers("k", below=MAX_COEFFICIENT, least=0),
+    "spread_": predictive_variance,
+    "coef_draws_": numbers("nk", "nLk", below=MAX_COEFFICIENT),
     "noise_variance_": number,
     "noise_variance_draws_": numbers("n"),
     "log_likelihood_": numbers("n", below=None),
@@ -161,7 +164,8 @@ def describe(estimator: Any, writer: Writer) -> dict[str, Any]:
             "FastCountVectorizer, or a Sketch; save one of these"
         )
     check_is_fitted(estimator)
-    fitted = {a: getattr(estimator, a) for a in RULES if hasattr(estimator, a)}
+    named = {stored: ATTRIBUTES.get(stored, stored) for stored in RULES}
+    fitted = {s: getattr(estimator, a) for s, a in named.items() if hasattr(estimator, a)}
     return {
         "class": name,
         "params": {
@@ -191,7 +195,7 @@ def restore(plain: Any) -> Any:
     estimator = CLASSES[name](**_parameters(CLASSES[name], plain["params"]))
     derived = model, model.mu.T, model.alpha, model.n_words
     for attribute, value in [*zip(DERIVED, derived, strict=True), *fitted.items()]:
-        setattr(estimator, attribute, value)
+        setattr(estimator, ATTRIBUTES.get(attribute, attribute), value)
     return estimator
 
 
@@ -202,17 +206,17 @@ def check_model(model: Model) -> None:
         "V": np.size(model.mu, 0) if np.ndim(model.mu) else 0,
     }
     shaped = (
-        numbers("k", below=ALPHA[1])(model.alpha, sizes)
+        numbers("k", below=ALPHA_RANGE[1])(model.alpha, sizes)
         and numbers("Vk")(model.mu, sizes)
-        and numbers("k", below=COEFFICIENT)(model.eta, sizes)
+        and numbers("k", below=MAX_COEFFICIENT)(model.eta, sizes)
         and number(model.sigma, sizes)
-        and model.sigma < COEFFICIENT
+        and model.sigma < MAX_COEFFICIENT
         and number(model.burstiness, sizes)
         and model.burstiness <= 1
     )
     if not shaped or min(sizes.values()) == 0:
         raise wrong("its model has the wrong shape or numbers that are not finite or too large")
-    if not model.alpha.min() > ALPHA[0] or not model.mu.min() >= 0:
+    if not model.alpha.min() > ALPHA_RANGE[0] or not model.mu.min() >= 0:
         raise wrong("its model has probabilities below zero")
     if np.abs(model.mu.sum(axis=0) - 1).max() > 1e-6:
         raise wrong("its model has a topic whose word probabilities do not sum to one")
@@ -249,8 +253,8 @@ def _parameters(kind: Any, given: dict[str, Any]) -> dict[str, Any]:
 
 
 def _check_threads(n_jobs: Any) -> None:
-    """Earlier files have those of the fit, which say nothing of this machine."""
-    if n_jobs is not None and not (type(n_jobs) is int and 0 < abs(n_jobs) <= MOST_THREADS):
+    """Earlier files contain those of the fit, which do not apply to this machine."""
+    if n_jobs is not None and not (type(n_jobs) is int and 0 < abs(n_jobs) <= MAX_THREADS):
         raise wrong(f"it asks for n_jobs={n_jobs!r:.40}")
 
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from topicprism.io.files.container import wrong
 from topicprism.io.files.fitted import (
-    COEFFICIENT,
+    MAX_COEFFICIENT,
     describe_counts,
     number,
     numbers,
@@ -68,15 +68,15 @@ def _check(basis: dict[str, Any], moments: dict[str, Any]) -> dict[str, int]:
     sizes = {"V": V, "K": K, "R": K + 1}
     centre, scale = basis["centre"], basis["scale"]
     good = (
-        numbers("VK", below=COEFFICIENT)(basis["B"], sizes)
-        and numbers("VK", below=COEFFICIENT)(basis["lift"], sizes)
+        numbers("VK", below=MAX_COEFFICIENT)(basis["B"], sizes)
+        and numbers("VK", below=MAX_COEFFICIENT)(basis["lift"], sizes)
         and type(centre) in (int, float)
-        and abs(centre) < COEFFICIENT
+        and abs(centre) < MAX_COEFFICIENT
         and number(scale, sizes)
-        and 1 / COEFFICIENT < scale < COEFFICIENT
+        and 1 / MAX_COEFFICIENT < scale < MAX_COEFFICIENT
         and whole(moments["n"], sizes)
         and all(_sum(moments[name]) for name in ("weight", "c1", "c2"))
-        and all(numbers(s, below=COEFFICIENT)(moments[m], sizes) for m, s in SHAPES.items())
+        and all(numbers(s, below=MAX_COEFFICIENT)(moments[m], sizes) for m, s in SHAPES.items())
     )
     if not good or V == 0 or K == 0:
         raise wrong("its sketch has the wrong shape or numbers that are not finite or too large")

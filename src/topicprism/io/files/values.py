@@ -27,7 +27,7 @@ from topicprism.io.files.container import FileError, wrong
 from topicprism.learn import Selection, Trial
 from topicprism.model import Model
 
-FEW = 1 << 16  # strings that may always be there
+MIN_STRING_LIMIT = 1 << 16  # strings that may always be there
 # what a file may name
 RECORDS: dict[str, type] = {kind.__name__: kind for kind in (Model, Selection, Trial)}
 
@@ -89,7 +89,7 @@ class Reader:
         self.used = 0
         # in Python strings take ten times as much memory as in a file; those of a model are
         # words or classes, of which a matrix has as many rows
-        self.longest = max([FEW, *(len(a) for a in arrays if a.ndim == 2)])
+        self.longest = max([MIN_STRING_LIMIT, *(len(a) for a in arrays if a.ndim == 2)])
 
     def decode(self, value: Any) -> Any:
         match value:

@@ -11,16 +11,16 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from topicprism.io.tables.formats import DAMAGED, ROWS, Chunk, Csv, Format, Options, read
+from topicprism.io.tables.formats import CHUNK_ROWS, DAMAGED, Chunk, Csv, Format, Options, read
 from topicprism.io.tables.streams import TableError, find
-from topicprism.limits import LARGEST
+from topicprism.limits import MAX_RESPONSE
 
-SAMPLE = 1_000  # rows looked at to guess
-MOSTLY = 0.9  # of the values of a column that are of one kind
-WORDS = 4  # in a value of a text-like column, on average
+SAMPLE_ROWS = 1_000  # rows looked at to guess
+KIND_SHARE = 0.9  # of the values of a column that are of one kind
+TEXT_WORDS = 4  # in a value of a text-like column, on average
 MISSING = {"", "na", "n/a", "nan", "null", "none", "-", "."}
-LISTED = 20  # columns named in a sentence
-LONGEST = 40  # characters of a value in a sentence
+MAX_COLUMNS_LISTED = 20  # columns named in a sentence
+MAX_VALUE_CHARACTERS = 40  # characters of a value in a sentence
 DECIMAL_COMMA = re.compile(r"\s*[+-]?\d[\d. ]*,\d+\s*%?\s*")
 THOUSANDS = re.compile(r"\s*[+-]?\d{1,3}(,\d{3})+(\.\d+)?\s*")  # or decimals, nobody knows
 PERCENT = re.compile(r"\s*[+-]?\d[\d.]*\s*%\s*")
@@ -28,7 +28,7 @@ INDEX = re.compile(r"__index_level_\d+__")  # what pandas calls a nameless index
 
 EMPTY, NO_STRING = "empty text", "text that is not a string"
 NO_RESPONSE, NO_NUMBER = "no response", "response that is not a number"
-TOO_LARGE = f"response of {LARGEST:g} or beyond"
+TOO_LARGE = f"response of {MAX_RESPONSE:g} or beyond"
 DAMAGED_ROW = "damaged row"
 
 
@@ -59,7 +59,7 @@ class Table:
         more = len(self.readers) - 1
         return self.readers[0].source.name + (f" and {more} more" if more else "")
 
-    def chunks(self, *wanted: str, rows: int = ROWS) -> Iterator[Chunk]:
+    def chunks(self, *wanted: str, rows: int = CHUNK_ROWS) -> Iterator[Chunk]:
         """Values of these columns; ``done`` is of all files together."""
         sizes = [reader.source.size for reader in self.readers]
         before = 0
@@ -123,7 +123,7 @@ class Table:
         for reader, names in zip(self.readers, self.names, strict=True):
             known = [names.index(name) for name in named if name in names]
             looked_at = known if len(known) == len(named) else reader.candidates
-            for chunk in reader.chunks(looked_at, SAMPLE):
+            for chunk in reader.chunks(looked_at, SAMPLE_ROWS):
                 if names == self.columns:
                     found = dict(zip(looked_at, chunk.values, strict=True))
                     return [found.get(i, []) for i in range(len(names))]
@@ -148,9 +148,9 @@ class Table:
         guess = f"{self.called}: {seen}, so the {role} cannot be guessed; "
         if found:
             raise TableError(guess + f"name it with {flag}, one of {_listed(found)}")
-        hints = [_hint(self.columns[i], sample[i]) for i in candidates if kind == "numbers"]
+        remedies = [_hint(self.columns[i], sample[i]) for i in candidates if kind == "numbers"]
         listed = f"name a column of {kind} with {flag}; there are {_listed(self.columns)}"
-        raise TableError(guess + next(filter(None, hints), listed))
+        raise TableError(guess + next(filter(None, remedies), listed))
 
 
 def open_table(patterns: list[str], options: Options, stdin: BinaryIO, folder: Path) -> Table:
@@ -189,7 +189,7 @@ def usable(chunk: Chunk) -> Usable:
 def number(value: Any) -> float | None:
     """A number that can be a response, also one written as text."""
     x = _parsed(value)
-    return x if x is not None and abs(x) < LARGEST else None
+    return x if x is not None and abs(x) < MAX_RESPONSE else None
 
 
 def _parsed(value: Any) -> float | None:
@@ -219,16 +219,20 @@ def _place(name: str, columns: Sequence[str], where: str) -> int:
 
 
 def _listed(columns: Sequence[str]) -> str:
-    shown = ", ".join(quoted(name) for name in columns[:LISTED])
-    more = len(columns) - LISTED
+    shown = ", ".join(quoted(name) for name in columns[:MAX_COLUMNS_LISTED])
+    more = len(columns) - MAX_COLUMNS_LISTED
     return shown + (f" and {more} more" if more > 0 else "")
 
 
 def quoted(value: Any) -> str:
     """As Python writes it; what is long ends with dots, within its quotes."""
     if isinstance(value, str):
-        return repr(value if len(value) <= LONGEST else value[: LONGEST - 3] + "...")
-    return f"{value!r:.{LONGEST}}"
+        return repr(
+            value
+            if len(value) <= MAX_VALUE_CHARACTERS
+            else value[: MAX_VALUE_CHARACTERS - 3] + "..."
+        )
+    return f"{value!r:.{MAX_VALUE_CHARACTERS}}"
 
 
 def remedy(value: Any) -> str:
@@ -250,24 +254,26 @@ def _example(response: Any) -> str:
 def _hint(name: str, values: list[Any]) -> str:
     """The remedy for a column, if most of it could be numbers."""
     there = [v for v in values if not missing(v)]
-    told = [v for v in there if remedy(v)]
-    if len(told) + sum(number(v) is not None for v in there) <= MOSTLY * len(there) or not told:
+    decorated = [v for v in there if remedy(v)]
+    plain = [v for v in there if number(v) is not None]
+    if len(decorated) + len(plain) <= KIND_SHARE * len(there) or not decorated:
         return ""
-    return f"the numbers in {quoted(name)}, such as {quoted(told[0])}, have {remedy(told[0])}"
+    first = decorated[0]
+    return f"the numbers in {quoted(name)}, such as {quoted(first)}, have {remedy(first)}"
 
 
 def _number_like(values: list[Any]) -> bool:
     there = [v for v in values if not missing(v)]
     numbers = sum(not isinstance(v, bool) and _parsed(v) is not None for v in there)
-    return numbers > MOSTLY * len(there)
+    return numbers > KIND_SHARE * len(there)
 
 
 def _string_like(values: list[Any]) -> bool:
     there = [v for v in values if not missing(v)]
     strings = sum(isinstance(v, str) and number(v) is None for v in there)
-    return strings > MOSTLY * len(there)
+    return strings > KIND_SHARE * len(there)
 
 
 def _text_like(values: list[Any]) -> bool:
     strings = [v for v in values if isinstance(v, str) and v.strip()]
-    return sum(len(v.split()) for v in strings) >= WORDS * len(strings)
+    return sum(len(v.split()) for v in strings) >= TEXT_WORDS * len(strings)

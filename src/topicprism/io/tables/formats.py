@@ -2,7 +2,7 @@
 
 A format is a class with ``columns``, the names in the file, and ``chunks(wanted)``, which
 yields the values of the wanted columns, row after row, as :class:`Chunk`.  A chunk ends
-after ``ROWS`` rows or ``CHARACTERS`` characters: memory does not grow with the file.
+after ``CHUNK_ROWS`` rows or ``CHUNK_CHARACTERS`` characters: memory does not grow with the file.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from typing import Any, Literal, Protocol
 
 from topicprism.io.failures import reason
 from topicprism.io.tables.streams import (
-    LONGEST,
+    MAX_LINE_CHARACTERS,
     Opened,
     Source,
     TableError,
@@ -27,17 +27,17 @@ from topicprism.io.tables.streams import (
     too_long,
 )
 
-ROWS = 20_000  # of a chunk, at most
-CHARACTERS = 1 << 23
-LOOKED_AT = 1_000  # objects, for their keys
+CHUNK_ROWS = 20_000  # of a chunk, at most
+CHUNK_CHARACTERS = 1 << 23
+SAMPLE_OBJECTS = 1_000  # objects, for their keys
 DELIMITERS = ",;\t|"
 FORMATS = ("csv", "tsv", "jsonl", "parquet")
 ENDINGS = {
     ".csv": "csv", ".tsv": "tsv", ".tab": "tsv", ".jsonl": "jsonl", ".ndjson": "jsonl",
     ".json": "jsonl", ".parquet": "parquet", ".pq": "parquet",
 }  # fmt: skip
-PLAIN = ("string", "large_string", "int", "uint", "half", "float", "double", "decimal")  # of Arrow
-PACKED = (".gz", ".bz2", ".xz", ".zst")
+ARROW_TYPES = ("string", "large_string", "int", "uint", "half", "float", "double", "decimal")
+COMPRESSED_ENDINGS = (".gz", ".bz2", ".xz", ".zst")
 
 
 class Damaged:
@@ -80,9 +80,9 @@ class Format(Protocol):
 
     @property
     def candidates(self) -> tuple[int, ...]:
-        """Which columns may be of texts or numbers, as far as can be told without reading."""
+        """Which columns may be of texts or numbers, as far as is known without reading."""
 
-    def chunks(self, wanted: Sequence[int], rows: int = ROWS) -> Iterator[Chunk]: ...
+    def chunks(self, wanted: Sequence[int], rows: int = CHUNK_ROWS) -> Iterator[Chunk]: ...
 
 
 def read(source: Source, options: Options) -> Format:
@@ -109,7 +109,7 @@ def read(source: Source, options: Options) -> Format:
 
 
 def _by_name(name: str) -> str | None:
-    for ending in PACKED:
+    for ending in COMPRESSED_ENDINGS:
         name = name.removesuffix(ending)
     return next((kind for end, kind in ENDINGS.items() if name.lower().endswith(end)), None)
 
@@ -132,7 +132,7 @@ def _grouped(
             column.append(value)
             size += len(value) if isinstance(value, str) else 8
         n += 1
-        if n >= most or size >= CHARACTERS:
+        if n >= most or size >= CHUNK_CHARACTERS:
             yield Chunk(file.source, first, values, file.done)
             first, values, n, size = first + n, [[] for _ in wanted], 0, 0
     if n:
@@ -168,7 +168,7 @@ class Csv:
     def candidates(self) -> tuple[int, ...]:
         return tuple(range(len(self.columns)))
 
-    def chunks(self, wanted: Sequence[int], rows: int = ROWS) -> Iterator[Chunk]:
+    def chunks(self, wanted: Sequence[int], rows: int = CHUNK_ROWS) -> Iterator[Chunk]:
         with opened(self.source) as file:
             table = self._rows(file)
             next(table)
@@ -176,14 +176,14 @@ class Csv:
 
     def _rows(self, file: Opened) -> Iterator[Sequence[str]]:
         """The header, then rows of as many fields."""
-        csv.field_size_limit(max(csv.field_size_limit(), LONGEST + 1))
+        csv.field_size_limit(max(csv.field_size_limit(), MAX_LINE_CHARACTERS + 1))
         taken = 0
 
         def within_limit() -> Iterator[str]:
             nonlocal taken
             for line in lines(file, self.encoding):
                 taken += len(line)
-                if taken > LONGEST:
+                if taken > MAX_LINE_CHARACTERS:
                     raise TableError(too_long(self.source, self._where(number)))
                 yield line
 
@@ -229,7 +229,7 @@ class Csv:
 
 @dataclass(frozen=True)
 class JsonLines:
-    """One JSON object in each line; columns are the keys of the first ``LOOKED_AT`` of them.
+    """One JSON object in each line; columns are the keys of the first ``SAMPLE_OBJECTS`` of them.
 
     Blank lines do not count.
     """
@@ -242,7 +242,7 @@ class JsonLines:
     def columns(self) -> tuple[str, ...]:
         names: dict[str, None] = {}
         with opened(self.source) as file:
-            for row in islice(self._objects(file), LOOKED_AT):
+            for row in islice(self._objects(file), SAMPLE_OBJECTS):
                 if row is not _DAMAGED_ROW:
                     names |= dict.fromkeys(row)
         return tuple(names)
@@ -251,7 +251,7 @@ class JsonLines:
     def candidates(self) -> tuple[int, ...]:
         return tuple(range(len(self.columns)))
 
-    def chunks(self, wanted: Sequence[int], rows: int = ROWS) -> Iterator[Chunk]:
+    def chunks(self, wanted: Sequence[int], rows: int = CHUNK_ROWS) -> Iterator[Chunk]:
         names = self.columns
         with opened(self.source) as file:
             table = (
@@ -296,10 +296,10 @@ class Parquet:
     columns: tuple[str, ...]
     candidates: tuple[int, ...]
 
-    def chunks(self, wanted: Sequence[int], rows: int = ROWS) -> Iterator[Chunk]:
+    def chunks(self, wanted: Sequence[int], rows: int = CHUNK_ROWS) -> Iterator[Chunk]:
         n, first = max(self.file.metadata.num_rows, 1), 1
         bytes_each = sum(self._size(g) for g in range(self.file.num_row_groups)) / n
-        rows = int(min(max(CHARACTERS / max(bytes_each, 1), 1), rows))
+        rows = int(min(max(CHUNK_CHARACTERS / max(bytes_each, 1), 1), rows))
         names = sorted({self.columns[i] for i in wanted})
         parts = self.file.iter_batches(batch_size=rows, columns=names)
         while (part := self._next(parts)) is not None:
@@ -347,7 +347,7 @@ def _parquet(source: Source) -> Parquet:
         file = ParquetFile(source.path, pre_buffer=False)
         schema = file.schema_arrow
         kinds = [_kind(field.type) for field in schema]
-        candidates = tuple(i for i, kind in enumerate(kinds) if kind.startswith(PLAIN))
+        candidates = tuple(i for i, kind in enumerate(kinds) if kind.startswith(ARROW_TYPES))
         return Parquet(source, file, tuple(schema.names), candidates)
     except Exception as error:
         raise TableError(_no_parquet(source, error)) from None

@@ -1,6 +1,6 @@
 """Whether a column holds whole numbers, numbers or text, by all of its values.
 
-CSV knows text only.  What is a number is told by how it is written: as JSON writes it, and with
+CSV knows text only.  A value is a number if it is written as in JSON, and with
 so few digits that it stays the same.  A column of 007 or of numbers with 18 digits is of names.
 """
 

@@ -1,8 +1,8 @@
 """Files, globs and standard input as streams of bytes and of lines, whatever packed them.
 
 Compression and byte order marks are recognised by the bytes, not by the name.  A line
-longer than ``LONGEST`` is refused before it is held, so a file without line ends does not
-fill the memory.
+longer than ``MAX_LINE_CHARACTERS`` is refused before it is in memory, so a file without line
+ends does not fill it.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from typing import Any, BinaryIO
 
 from topicprism.io.failures import reason
 
-LONGEST = 1 << 24  # characters of a line, or of a row of several lines
+MAX_LINE_CHARACTERS = 1 << 24  # characters of a line, or of a row of several lines
 HEAD = 1 << 16  # bytes looked at to tell what a file is
 BLOCK = 1 << 20  # bytes copied at once
 ROOM, LOOK = 1 << 28, 1 << 26  # bytes left on a large disk by a copy; copied between two looks
@@ -37,7 +37,7 @@ MARKS = {  # the longest first: UTF-32's begins as UTF-16's does
     codecs.BOM_UTF16_LE: "utf-16",
     codecs.BOM_UTF16_BE: "utf-16",
 }
-FOREIGN = {
+FOREIGN_FORMATS = {
     b"PK\x03\x04": "a zip archive or a spreadsheet; unpack it, or export a sheet as CSV",
     b"%PDF": "a PDF; extract its text into a CSV first",
     b"SQLite format 3": "an SQLite database; export a table as CSV",
@@ -177,14 +177,14 @@ class Opened:
 
 @contextmanager
 def opened(source: Source) -> Iterator[Opened]:
-    """What goes wrong while reading is said in one sentence."""
+    """Errors while reading become one sentence."""
     try:
         with source.path.open("rb") as raw, _unpacked(raw) as stream:
             yield Opened(source, raw, stream)
     except (EOFError, zlib.error, lzma.LZMAError) as error:
         raise TableError(_damaged(source, error)) from None
     except OSError as error:
-        if error.errno is None:  # said by a decompressor of what is inside
+        if error.errno is None:  # from a decompressor, about the contents
             raise TableError(_damaged(source, error)) from None
         raise TableError(f"{source.name} cannot be read: {reason(error)}") from None
 
@@ -229,7 +229,7 @@ def head(source: Source) -> bytes:
 
 def check_text(source: Source, start: bytes, encoding: str | None) -> str:
     """The encoding of a file of text, refused if it is none."""
-    for magic, kind in FOREIGN.items():
+    for magic, kind in FOREIGN_FORMATS.items():
         if start.startswith(magic):
             raise TableError(f"{source.name} is {kind}")
     if encoding is not None:
@@ -258,8 +258,8 @@ def lines(file: Opened, encoding: str) -> Iterator[str]:
     text = io.TextIOWrapper(file.stream, encoding=encoding, newline="")
     try:
         for number in count(1):
-            line = text.readline(LONGEST + 1)
-            if len(line) > LONGEST:
+            line = text.readline(MAX_LINE_CHARACTERS + 1)
+            if len(line) > MAX_LINE_CHARACTERS:
                 raise TableError(too_long(file.source, f"line {number}"))
             if "\0" in line:
                 raise TableError(
@@ -280,8 +280,8 @@ def lines(file: Opened, encoding: str) -> Iterator[str]:
 
 def too_long(source: Source, where: str) -> str:
     return (
-        f"{source.name}, {where}: more than {LONGEST:,} characters, but a row is shorter; look for "
-        "a quote that is never closed, or for missing line ends"
+        f"{source.name}, {where}: more than {MAX_LINE_CHARACTERS:,} characters, but a row is "
+        "shorter; look for a quote that is never closed, or for missing line ends"
     )
 
 

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, BinaryIO, TextIO
 
 from topicprism.io.atomic import is_special, replacing, through
-from topicprism.io.tables.formats import ENDINGS, PACKED
+from topicprism.io.tables.formats import COMPRESSED_ENDINGS, ENDINGS
 from topicprism.io.tables.streams import TableError
 
 OUTPUTS = ("csv", "tsv", "jsonl", "parquet")
@@ -31,12 +31,12 @@ def output_format(path: Path | None, asked: str | None) -> str:
             raise TableError("Parquet cannot go to standard output; name a file with -o")
         return asked or "csv"
     name = path.name.lower()
-    for ending in PACKED:
+    for ending in COMPRESSED_ENDINGS:
         name = name.removesuffix(ending)
     kind = asked or ENDINGS.get(Path(name).suffix)
     if kind is None:
         raise TableError(
-            f"{path.name} does not tell what to write; end it in .csv, .tsv, .jsonl or .parquet"
+            f"{path.name} does not name a format; end it in .csv, .tsv, .jsonl or .parquet"
         )
     return kind
 

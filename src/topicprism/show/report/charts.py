@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from topicprism.show.markup import Html, join, numbers_behind, tag, typeset
-from topicprism.show.report.facts import Spread
+from topicprism.show.report.facts import QuantileGroup
 from topicprism.show.report.prose import number
 
 N_TICKS = 6  # or fewer
@@ -87,8 +87,8 @@ class Frame:
     x_title: str
     y_title: str
 
-    def draw(self, marks: Html, says: str, *, logarithmic: bool = False) -> Html:
-        """The marks between the axes; ``says`` is what a reader who cannot see them hears."""
+    def draw(self, marks: Html, description: str, *, logarithmic: bool = False) -> Html:
+        """The marks between the axes; ``description`` is for screen readers."""
         label = power_label if logarithmic else tick_label
         across = [line("0%", self.y.y(t), "100%", self.y.y(t), "grid") for t in self.y.ticks]
         down = [line(self.x.x(t), "0%", self.x.x(t), "100%", "grid") for t in self.x.ticks]
@@ -103,7 +103,7 @@ class Frame:
             tag("div", self.x_title, class_="x-title"),
             class_="chart",
             role="img",
-            aria_label=says,
+            aria_label=description,
         )
 
 
@@ -111,32 +111,32 @@ def line(x1: str, y1: str, x2: str, y2: str, class_: str) -> Html:
     return tag("line", x1=x1, y1=y1, x2=x2, y2=y2, class_=class_)
 
 
-def dot(x: str, y: str, r: float, class_: str, says: str | None = None) -> Html:
-    title = None if says is None else tag("title", says)
+def dot(x: str, y: str, r: float, class_: str, label: str | None = None) -> Html:
+    title = None if label is None else tag("title", label)
     return tag("circle", title, cx=x, cy=y, r=r, class_=class_)
 
 
-def cloud(points: Sequence[tuple[float, float]], frame: Frame, spread: float) -> Html:
-    """Dots, moved apart sideways by up to half of ``spread``."""
-    shifts = ((i * GOLDEN % 1 - 0.5) * spread for i in range(len(points)))
+def cloud(points: Sequence[tuple[float, float]], frame: Frame, jitter: float) -> Html:
+    """Dots, moved apart sideways by up to half of ``jitter``."""
+    shifts = ((i * GOLDEN % 1 - 0.5) * jitter for i in range(len(points)))
     return join(
         dot(frame.x.x(x + shift), frame.y.y(y), 2.0, "dot")
         for (x, y), shift in zip(points, shifts, strict=True)
     )
 
 
-def boxes(groups: Sequence[Spread], frame: Frame) -> Html:
+def boxes(groups: Sequence[QuantileGroup], frame: Frame) -> Html:
     """From the 5 % to the 95 % quantile thin, between the quartiles thick, at the median a dot."""
     marks = []
     for g in groups:
         at = frame.x.x((g.low + g.high) / 2)
         ends = [frame.y.y(q) for q in g.quantiles]
         middle = f"{number(g.low)} to {number(g.high)}" if g.high > g.low else number(g.low)
-        says = f"{middle}: median {number(g.quantiles[2])}, {g.n:,} documents"
+        label = f"{middle}: median {number(g.quantiles[2])}, {g.n:,} documents"
         marks += [
             line(at, ends[0], at, ends[4], "whisker"),
             line(at, ends[1], at, ends[3], "box"),
-            dot(at, ends[2], 4.0, "median", says),
+            dot(at, ends[2], 4.0, "median", label),
         ]
     return join(marks)
 
@@ -160,7 +160,7 @@ def columns(edges: Sequence[float], heights: Sequence[int], frame: Frame) -> Htm
     return join(bars)
 
 
-def figure(heading: str, chart: Html, says: str, behind: Html) -> Html:
+def figure(heading: str, chart: Html, explained: str, behind: Html) -> Html:
     """A chart with what it shows, in words and in a table behind it."""
-    caption = tag("figcaption", tag("p", says), numbers_behind(behind))
+    caption = tag("figcaption", tag("p", explained), numbers_behind(behind))
     return tag("figure", tag("h3", heading), chart, caption)

@@ -11,16 +11,20 @@ from sklearn.utils.validation import column_or_1d
 from topicprism._typing import Counts, Doc, DocTopic
 from topicprism.evaluation import pr2
 from topicprism.show.report.colouring import Colouring, beginning
-from topicprism.show.report.facts import Example, Fit, Spread
+from topicprism.show.report.facts import Example, Fit, QuantileGroup
 from topicprism.show.report.fitted import Fitted
 from topicprism.validation import check_counts, check_response, refuse_masked
 from topicprism.vectorizer.counting import documents
 
-LOOKED_AT = 20_000  # documents at most; more are thinned out evenly
-LEVELS = (0.05, 0.25, 0.5, 0.75, 0.95)  # of the quantiles of a Spread
-N_EXAMPLES, LONGEST, MIN_KNOWN = 3, 700, 8  # documents of a topic, characters, known words
-N_POINTS, N_GROUPS, MOST_VALUES, N_BARS = 600, 8, 12, 24
-FEWEST = 5  # documents to take quantiles of
+MAX_DOCUMENTS = 20_000  # documents at most; more are thinned out evenly
+LEVELS = (0.05, 0.25, 0.5, 0.75, 0.95)  # of the quantiles of a QuantileGroup
+N_EXAMPLES, MAX_EXCERPT_CHARACTERS, MIN_KNOWN = (
+    3,
+    700,
+    8,
+)  # documents of a topic, characters, known words
+N_POINTS, N_GROUPS, MAX_VALUES, N_BARS = 600, 8, 12, 24
+MIN_GROUP_DOCUMENTS = 5  # documents to take quantiles of
 
 
 @dataclass(frozen=True)
@@ -57,7 +61,7 @@ def look(what: Fitted, texts: Any, y: Any, counts: Any) -> Seen | None:
             "got 0 documents, but at least one was expected; leave texts out for a page about the "
             "model alone"
         )
-    kept = evenly(n, LOOKED_AT)
+    kept = evenly(n, MAX_DOCUMENTS)
     response = None
     if y is not None and what.supervised:
         refuse_masked(y, "responses y")
@@ -86,7 +90,7 @@ def examples(what: Fitted, seen: Seen) -> tuple[Example, ...]:
     for i, h in enumerate(seen.h.T):
         best = np.lexsort((-h, -lengths))[:N_EXAMPLES]
         for d in best[lengths[best] > 0].tolist():
-            text = beginning(seen.texts[d], LONGEST)
+            text = beginning(seen.texts[d], MAX_EXCERPT_CHARACTERS)
             found.append(
                 Example(
                     topic=i + 1,
@@ -113,26 +117,28 @@ def fit_of(seen: Seen, held_out: bool | None) -> Fit | None:
         pr2=pr2(y, y_hat),
         rmse=float(np.sqrt((residual**2).mean())),
         points=tuple((float(y[i]), float(y_hat[i])) for i in evenly(len(y), N_POINTS)),
-        by_observed=spreads(y, y_hat),
-        by_predicted=spreads(y_hat, residual),
+        by_observed=quantile_groups(y, y_hat),
+        by_predicted=quantile_groups(y_hat, residual),
         edges=tuple(edges.tolist()),
         heights=tuple(heights.tolist()),
     )
 
 
-def spreads(x: Doc, values: Doc) -> tuple[Spread, ...]:
+def quantile_groups(x: Doc, values: Doc) -> tuple[QuantileGroup, ...]:
     """Quantiles of the values for each x; for ranges of it if there are many different ones.
 
     Ranges with too few documents for quantiles are left out.
     """
     edges, fewest = np.unique(x), 1
-    if len(edges) > MOST_VALUES:
-        edges, fewest = np.linspace(edges[0], edges[-1], N_GROUPS + 1)[:-1], FEWEST
+    if len(edges) > MAX_VALUES:
+        edges, fewest = np.linspace(edges[0], edges[-1], N_GROUPS + 1)[:-1], MIN_GROUP_DOCUMENTS
     group = np.searchsorted(edges, x, side="right")
     names, sizes = np.unique(group, return_counts=True)
     kept = names[sizes >= min(fewest, sizes.max())]
     parts = [(x[group == g], values[group == g]) for g in kept]
     return tuple(
-        Spread(float(at.min()), float(at.max()), len(at), tuple(np.quantile(part, LEVELS).tolist()))
+        QuantileGroup(
+            float(at.min()), float(at.max()), len(at), tuple(np.quantile(part, LEVELS).tolist())
+        )
         for at, part in parts
     )

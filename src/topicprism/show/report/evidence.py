@@ -1,4 +1,4 @@
-"""The sections of the page about where the model comes from."""
+"""The sections of the page about the choice of the model and its provenance."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from topicprism.show.report.facts import Choice, Reason, Summary
 from topicprism.show.report.prose import number, plural
 from topicprism.show.report.sections import section
 
-WIDE = 30  # times the smallest eigenvalue, and a logarithm shows them better
+MIN_LOG_SCALE_RATIO = 30  # largest over smallest eigenvalue, for a logarithmic axis
 PAPER = """@article{ren2018spectral,
   title   = {Spectral Learning for Supervised Topic Models},
   author  = {Ren, Yong and Wang, Yining and Zhu, Jun},
@@ -28,13 +28,13 @@ LIBRARY = """@software{topicprism,
 
 
 def choice(s: Summary) -> Html | None:
-    """The spectrum, what other numbers of topics would have given, and the reasons."""
+    """The spectrum, the scores of other numbers of topics, and the reasons."""
     c = s.choice
     figures = [_spectrum(c) if c.spectrum else None, _trials(c) if c.trials else None]
-    reasons = [tag("li", tag("strong", _said(r)), f": {r.why}.") for r in c.reasons]
+    reasons = [tag("li", tag("strong", _describe(r)), f": {r.why}.") for r in c.reasons]
     if not any(figures) and not reasons:
         return None
-    given = tag("p", f"The number of topics, {c.n_topics}, was given.")
+    given = tag("p", f"The number of topics, {c.n_topics}, was set by the user.")
     return section(
         "choice",
         "How many topics",
@@ -43,7 +43,7 @@ def choice(s: Summary) -> Html | None:
     )
 
 
-def _said(r: Reason) -> str:
+def _describe(r: Reason) -> str:
     match r.parameter:
         case "n_topics":
             return plural(int(r.value), "topic")
@@ -57,20 +57,21 @@ def _spectrum(c: Choice) -> Html | None:
     if not values:
         return None
     floor = [c.threshold] if c.threshold is not None and c.threshold > 0 else []
-    wide = max(values) > WIDE * min(values)
+    wide = max(values) > MIN_LOG_SCALE_RATIO * min(values)
     height = math.log10 if wide else float
     up = log_axis([*values, *floor]) if wide else axis([0, *values, *floor])
     frame = Frame(axis([1, len(values)], whole=True), up, "rank", "eigenvalue")
     marks = [line("0", up.y(height(v)), "100%", up.y(height(v)), "expected") for v in floor]
     for i, v in enumerate(values):
         kind = "kept" if i < c.n_topics else "left"
-        says = f"{i + 1}: {number(v)}"
-        marks.append(dot(frame.x.x(i + 1), up.y(height(v)), 4.0, kind, says))
-    says = f"Eigenvalues from {number(values[0])} to {number(values[-1])}."
-    chart = frame.draw(join(marks), says, logarithmic=wide)
+        label = f"{i + 1}: {number(v)}"
+        marks.append(dot(frame.x.x(i + 1), up.y(height(v)), 4.0, kind, label))
+    label = f"Eigenvalues from {number(values[0])} to {number(values[-1])}."
+    chart = frame.draw(join(marks), label, logarithmic=wide)
+    scale = ", on a logarithmic scale" if wide else ""
+    noise = " Eigenvalues below the dashed line may be sampling noise." if floor else ""
     explained = (
-        f"Eigenvalues of the second moment{', on a logarithmic scale' if wide else ''}; filled: as "
-        f"many as there are topics.{' Below the dashed line one may be chance.' if floor else ''}"
+        f"Eigenvalues of the second moment{scale}. As many are filled as there are topics.{noise}"
     )
     rows = [[str(i + 1), number(v, 4)] for i, v in enumerate(c.spectrum)]
     behind = table("The spectrum", ["Rank", "Eigenvalue"], rows)
@@ -94,21 +95,21 @@ def _trials(c: Choice) -> Html:
         [str(t.n_topics), number(t.alpha0), number(t.pr2), number(t.pr2_std, 2)] for t in c.trials
     ]
     return figure(
-        "What other numbers would have given",
+        "Scores of other numbers of topics",
         frame.draw(join(marks), f"Best at {best.n_topics} topics: {number(best.pr2)}."),
-        "Predictions of documents held out, by number of topics; filled: the one chosen; bars: "
-        "one standard error.",
+        "Predictive R\u00b2 on held-out documents by number of topics. The filled dot is the "
+        "number chosen; bars are one standard error.",
         table("Trials", ["Topics", "\u03b1\u2080", "pR\u00b2", "Standard error"], rows),
     )
 
 
 def about(s: Summary) -> Html:
-    """Circumstances, and how to cite."""
-    said = [
+    """Provenance, and how to cite."""
+    facts = [
         *s.about,
         *((f"Left out, {why.replace('_', ' ')}", plural(n, "document")) for why, n in s.left_out),
     ]
-    rows = [tag("div", tag("dt", name), tag("dd", bdi(value))) for name, value in said]
+    rows = [tag("div", tag("dt", name), tag("dd", bdi(value))) for name, value in facts]
     cite = [
         tag(
             "figure",

@@ -12,13 +12,13 @@ from topicprism.show.report.prose import fixed, number, percent
 from topicprism.show.report.sections import N_LEVELS, badge, looks, section
 from topicprism.show.words import WEIGHT
 
-SMALLEST, LARGEST = 2.6, 10.5  # radius of a topic on the map, in per cent of its width
-SPAN, APART = 70, 5.5  # of the whole map, and of two topics at least, in the same
+MIN_RADIUS, MAX_RADIUS = 2.6, 10.5  # radius of a topic on the map, in per cent of its width
+MAP_WIDTH, MIN_DISTANCE = 70, 5.5  # of the whole map, and of two topics at least, in the same
 RELEVANCE = (
     "Words are ranked by relevance, \u03bb log p(word | topic) + (1 \u2212 \u03bb) log of the same "
-    "over p(word): at 1 by how often the topic says them, at 0 by how much more often than the "
-    "others do. The faint bar is how often a word occurs at all, the strong one the part of this "
-    "topic."
+    "over p(word): at \u03bb = 1 by their probability in the topic, at \u03bb = 0 by the ratio of "
+    "that to their overall probability. The faint bar is how often a word occurs in all topics, "
+    "the strong bar how often in this one."
 )
 
 
@@ -62,16 +62,16 @@ def _slider() -> Html:
             f'<input id="weight" type="range" min="0" max="1" step="0.01" value="{WEIGHT}" '
             'aria-describedby="weight-help">'
         ),
-        tag("div", tag("span", "only here"), tag("span", "most often"), class_="ends"),
+        tag("div", tag("span", "most specific"), tag("span", "most frequent"), class_="ends"),
         class_="slider",
     )
 
 
 def _topics_help(s: Summary) -> str:
-    colour = "" if s.response is None else f" and are coloured by expected {s.response}"
+    colour = "" if s.response is None else f", their colour shows expected {s.response}"
     return (
-        "Topics that say similar things are close together; circles are as large as their share "
-        f"{s.share_of}{colour}. Choose one to see its words."
+        "Topics with similar word probabilities are close together. The area of a circle shows the "
+        f"topic's share {s.share_of}{colour}. Choose a topic to see its words."
     )
 
 
@@ -82,7 +82,7 @@ def _map(s: Summary, classes: list[str]) -> Html:
     spots, names = [], []
     for t in sorted(s.topics, key=lambda t: -t.share):
         x, y = (f"{c:.2f}%" for c in places[t.number - 1])
-        r = max(SMALLEST, LARGEST * (t.share / most) ** 0.5)
+        r = max(MIN_RADIUS, MAX_RADIUS * (t.share / most) ** 0.5)
         names.append(tag("text", str(t.number), x=x, y=y, aria_hidden="true"))
         spots.append(
             tag(
@@ -98,8 +98,8 @@ def _map(s: Summary, classes: list[str]) -> Html:
         )
     across = line("0", f"{y0:.2f}%", "100%", f"{y0:.2f}%", "grid")
     down = line(f"{x0:.2f}%", "0", f"{x0:.2f}%", "100%", "grid")
-    says = "Map of the topics"
-    return tag("svg", across, down, *spots, *names, class_="map", role="group", aria_label=says)
+    label = "Map of the topics"
+    return tag("svg", across, down, *spots, *names, class_="map", role="group", aria_label=label)
 
 
 def _places(s: Summary) -> tuple[tuple[float, float], list[tuple[float, float]]]:
@@ -109,7 +109,7 @@ def _places(s: Summary) -> tuple[tuple[float, float], list[tuple[float, float]]]
     middle = (max(xs) + min(xs)) / 2, (max(ys) + min(ys)) / 2
 
     def place(x: float, y: float) -> tuple[float, float]:
-        return (50 + SPAN * (x - middle[0]) / width, 50 - SPAN * (y - middle[1]) / width)
+        return (50 + MAP_WIDTH * (x - middle[0]) / width, 50 - MAP_WIDTH * (y - middle[1]) / width)
 
     spots = [place(x, y) for x, y in zip(xs, ys, strict=True)]
     for _ in range(50):
@@ -117,7 +117,7 @@ def _places(s: Summary) -> tuple[tuple[float, float], list[tuple[float, float]]]
             (x1, y1), (x2, y2) = spots[i], spots[j]
             apart = math.hypot(x2 - x1, y2 - y1)
             angle = math.atan2(y2 - y1, x2 - x1) if apart > 1e-6 else float(i + j)
-            step = max(0.0, APART - apart) / 2
+            step = max(0.0, MIN_DISTANCE - apart) / 2
             dx, dy = step * math.cos(angle), step * math.sin(angle)
             spots[i], spots[j] = (x1 - dx, y1 - dy), (x2 + dx, y2 + dy)
     return place(0.0, 0.0), spots
@@ -129,7 +129,7 @@ def _map_caption(s: Summary) -> Html:
         steps = [tag("span", class_=f"step l{i}") for i in range(2 * N_LEVELS + 1)]
         low, high = f"lower {s.response}", f"higher {s.response}"
         key = tag("div", tag("span", low), *steps, tag("span", high), class_="key")
-    says = f"Two axes show {percent(s.mapped)} of the differences between topics."
+    note = f"The two axes show {percent(s.mapped)} of the differences between topics."
     rows = [
         [
             join([f"{t.number}: ", listed(t.name)]),
@@ -142,4 +142,4 @@ def _map_caption(s: Summary) -> Html:
     effect = [] if s.response is None else ["Effect"]
     heads = ["Topic", f"Share {s.share_of}", *effect, "Across", "Up"]
     behind = numbers_behind(table("The map in numbers", heads, rows))
-    return tag("figcaption", key, tag("p", says), behind)
+    return tag("figcaption", key, tag("p", note), behind)

@@ -1,4 +1,4 @@
-"""What there is to say about a fitted model: plain values, ready for JSON.
+"""The facts about a fitted model as plain values, ready for JSON.
 
 Topics are numbered from 1 here: topic i is row i - 1 of ``components_``.
 """
@@ -22,15 +22,15 @@ class Packed:
 class Word:
     text: str
     in_topic: float  # probability in the topic
-    overall: float  # probability in a document of no topic in particular
+    overall: float  # probability in the average document
 
 
 @dataclass(frozen=True)
 class Topic:
     number: int
     name: tuple[str, ...]  # its most relevant words
-    share: float  # of what Summary.share_of says
-    effect: float | None  # response expected of a document that is all of this topic
+    share: float  # as described by Summary.share_of
+    effect: float | None  # response expected of a document of this topic only
     low: float | None  # ends of its interval of 95 %
     high: float | None
     place: tuple[float, float]  # on the map
@@ -58,7 +58,7 @@ class Example:
 
 
 @dataclass(frozen=True)
-class Spread:
+class QuantileGroup:
     """A group of documents from ``low`` to ``high``, and quantiles of something in it."""
 
     low: float
@@ -72,12 +72,12 @@ class Fit:
     """Predictions beside what was observed; residuals are observed less predicted."""
 
     n: int
-    held_out: bool | None  # None: nobody said
+    held_out: bool | None  # None: not known
     pr2: float
     rmse: float
     points: tuple[tuple[float, float], ...]  # observed and predicted, of some documents
-    by_observed: tuple[Spread, ...]  # predictions
-    by_predicted: tuple[Spread, ...]  # residuals
+    by_observed: tuple[QuantileGroup, ...]  # predictions
+    by_predicted: tuple[QuantileGroup, ...]  # residuals
     edges: tuple[float, ...]  # of the histogram of residuals
     heights: tuple[int, ...]
 
@@ -105,7 +105,7 @@ class Choice:
 
     n_topics: int
     spectrum: tuple[float, ...]
-    threshold: float | None  # below it an eigenvalue is chance
+    threshold: float | None  # an eigenvalue below it may be sampling noise
     trials: tuple[Trial, ...]
     reasons: tuple[Reason, ...]
 
@@ -121,8 +121,8 @@ class Reading:
 
 
 @dataclass(frozen=True)
-class Numbers:
-    """All it takes to infer topics and response of a document."""
+class Parameters:
+    """The parameters needed to infer the topics and response of a document."""
 
     words: tuple[str, ...]
     mu: Packed
@@ -130,7 +130,7 @@ class Numbers:
     eta: tuple[float, ...]
     noise_variance: float
     burstiness: float
-    spread: tuple[float, float]  # (a, b): Var[y | words] is a + b Var[eta . h | words]
+    predictive_variance: tuple[float, float]  # (a, b): Var[y | words] is a + b Var[eta . h | words]
     features: str  # what eta multiplies: "mixture" or "assignments"
     max_sweeps: int
     tolerance: float
@@ -147,7 +147,7 @@ class Summary:
     order: tuple[int, ...]  # numbers of the topics, as they are listed
     share_of: str  # what shares of topics are of: words of documents, or the prior
     mapped: float  # share of the differences between topics that the map shows
-    expected: float | None  # response of a document of no topic in particular
+    expected: float | None  # response of the average document
     left: tuple[float, float] | None  # range of the responses, if an effect lies beyond it
     decimals: int  # that a response is shown with
     examples: tuple[Example, ...]
@@ -155,7 +155,7 @@ class Summary:
     scores: tuple[tuple[str, float], ...]  # pR2, best first
     choice: Choice
     reading: Reading | None  # None: not as FastCountVectorizer does
-    numbers: Numbers
+    parameters: Parameters
     about: tuple[tuple[str, str], ...]  # settings and circumstances
 
     def to_json(self) -> str:

@@ -18,7 +18,7 @@ from topicprism.show.effects import Effects, effects
 from topicprism.show.report.facts import Reading
 
 # What must not have been changed in a vectoriser for its words to be those of FastCountVectorizer.
-ORDINARY = {
+DEFAULT_TOKENISING = {
     "analyzer": "word",
     "token_pattern": r"(?u)\b\w\w+\b",
     "preprocessor": None,
@@ -39,7 +39,7 @@ class Fitted:
     supervised: bool
     features: str  # what eta multiplies: "mixture" or "assignments"
     shown: Effects
-    spread: tuple[float, float]  # (a, b): Var[y | words] is a + b Var[eta . h | words]
+    predictive_variance: tuple[float, float]  # (a, b): Var[y | words] is a + b Var[eta . h | words]
     selection: Any
     spectrum: Array | None
     info: Mapping[str, Any]
@@ -74,7 +74,7 @@ def fitted(pipeline: Any) -> Fitted:
         supervised=hasattr(topics, "predict"),
         features=getattr(topics, "features_", "mixture"),
         shown=effects(topics, words, info=info),
-        spread=_spread(topics),
+        predictive_variance=_predictive_variance(topics),
         selection=getattr(topics, "selection_", None),
         spectrum=getattr(topics, "spectrum_", None),
         info=info,
@@ -106,7 +106,7 @@ def _steps(pipeline: Any) -> tuple[Any, Any]:
 
 
 def _reading(vectoriser: Any, common: Any) -> Reading | None:
-    if any(getattr(vectoriser, name, value) != value for name, value in ORDINARY.items()):
+    if any(getattr(vectoriser, name, value) != value for name, value in DEFAULT_TOKENISING.items()):
         return None
     if not hasattr(vectoriser, "ngram_range"):
         return None
@@ -120,6 +120,6 @@ def _is_text(word: Any) -> bool:
     return isinstance(word, str)
 
 
-def _spread(topics: Any) -> tuple[float, float]:
-    a, b = getattr(topics, "spread_", (topics.model_.sigma**2, 1.0))
+def _predictive_variance(topics: Any) -> tuple[float, float]:
+    a, b = getattr(topics, "predictive_variance_", (topics.model_.sigma**2, 1.0))
     return float(a), float(b)

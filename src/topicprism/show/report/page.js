@@ -106,7 +106,7 @@
 
   // ---- the box ----
 
-  const NOTHING = "No word of it is known to the model: this is what is expected of any document.";
+  const NOTHING = "No word of this text is in the vocabulary: the prediction uses the prior only.";
   const tooCommon = new Set(reading ? reading.too_common : []);
   const strength = (p) => 1 + (p >= 0.5) + (p >= 0.8);
 
@@ -121,7 +121,7 @@
         const look = { class: `w ${classes[best]} c${strength(p)}`, title: `topic ${best + 1}, ${percent(p)}` };
         parts.push(make("span", look, word));
       } else {
-        const why = tooCommon.has(token) ? "too common to count" : "not known to the model";
+        const why = tooCommon.has(token) ? "too common to be counted" : "not in the vocabulary";
         parts.push(make("span", { class: "unknown", title: why }, word));
       }
       at = stop;
@@ -152,13 +152,13 @@
     const common = left.filter(({ token }) => tooCommon.has(token)).length;
     const unknown = left.length - common;
     const counts = [`${result.found.length} words read`];
-    if (common) counts.push(`${common} of them too common to count`);
-    if (unknown) counts.push(`${unknown} of them unknown to the model`);
-    if (!left.length) counts.push("all known to the model");
+    if (common) counts.push(`${common} of them too common to be counted`);
+    if (unknown) counts.push(`${unknown} of them not in the vocabulary`);
+    if (!left.length) counts.push("all in the vocabulary");
     const words = make("p", { class: "facts" }, `${counts.join(", ")}.`);
     if (response !== null) {
       const expected = make("strong", {}, fixed(result.y));
-      const parts = ["Expected ", bdi(response), " ", expected, ` give or take ${fixed(result.std)}`];
+      const parts = ["Expected ", bdi(response), " ", expected, `, standard deviation ${fixed(result.std)}`];
       byId("prediction").replaceChildren(...parts);
     }
     const nothing = left.length === result.found.length;

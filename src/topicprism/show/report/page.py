@@ -39,7 +39,7 @@ GAP = re.compile(r"\{\{(\w+)\}\}")
 
 
 def write_page(summary: Summary, path: str | os.PathLike[str]) -> None:
-    """Write the page; what was there before is gone only when it is whole."""
+    """Write the page; an existing file is replaced only when the new one is complete."""
     write_bytes(Path(path), render(summary).encode("utf-8"))
 
 
@@ -54,7 +54,7 @@ def render(summary: Summary) -> str:
         "figures": _figures(summary),
         "links": join(tag("a", name, href=f"#{key}") for key, name, _ in parts),
         "sections": join(part for _, _, part in parts),
-        "footer": join(["Made by topicprism. No part of this page leaves your machine."]),
+        "footer": join(["Made by topicprism. This page sends no data anywhere."]),
         "version": Html(topicprism.__version__),
         "facts": embedded(_for_script(summary)),
         "style": style,
@@ -66,7 +66,7 @@ def render(summary: Summary) -> str:
 
 
 def _sections(s: Summary) -> list[tuple[str, str, Html]]:
-    """Key, short name and content of each section there is something to say in."""
+    """Key, short name and content of each section that is not empty."""
     parts = [
         ("effects", "Effects", effects(s) if s.response is not None else None),
         ("topics", "Topics", topics(s)),
@@ -80,9 +80,9 @@ def _sections(s: Summary) -> list[tuple[str, str, Html]]:
 
 
 def _figures(s: Summary) -> Html:
-    """The few numbers to see first."""
+    """The main figures."""
     shown = [("documents", f"{s.n_documents:,}")] if s.n_documents else []
-    shown += [("words", f"{len(s.numbers.words):,}"), ("topics", str(len(s.topics)))]
+    shown += [("words", f"{len(s.parameters.words):,}"), ("topics", str(len(s.topics)))]
     if s.fit is not None:
         shown.append((f"pR\u00b2 on {s.fit.n:,} documents", fixed(s.fit.pr2, 2)))
     return tag(
@@ -93,7 +93,7 @@ def _figures(s: Summary) -> Html:
 def _for_script(s: Summary) -> dict[str, Any]:
     """What the slider and the box need."""
     return {
-        **asdict(s.numbers),
+        **asdict(s.parameters),
         **{name.lower(): getattr(fold_in, name) for name in CONSTANTS},
         "bursts": BURSTS,
         "reading": None if s.reading is None else asdict(s.reading),

@@ -7,7 +7,7 @@ from itertools import pairwise
 from topicprism.show.markup import Html, bdi, join, table, tag
 from topicprism.show.report.charts import Frame, axis, boxes, cloud, columns, figure, line
 from topicprism.show.report.documents import LEVELS
-from topicprism.show.report.facts import Fit, Spread, Summary
+from topicprism.show.report.facts import Fit, QuantileGroup, Summary
 from topicprism.show.report.prose import fixed, number, percent, plural
 from topicprism.show.report.sections import section
 
@@ -49,7 +49,7 @@ def _scores(s: Summary) -> Html | None:
         tag("th", scope="col", aria_hidden="true"),
         tag("th", "pR\u00b2", scope="col", class_="number"),
     ]
-    caption = tag("caption", "Predictive R\u00b2: 1 is perfect, 0 is the mean of the responses")
+    caption = tag("caption", "Predictive R\u00b2: 1 is perfect, 0 is as good as the mean response")
     return tag(
         "table", caption, tag("thead", tag("tr", *heads)), tag("tbody", *rows), class_="scores"
     )
@@ -59,9 +59,9 @@ def _explained(s: Summary) -> Html | None:
     if s.fit is None:
         return None
     whose = {
-        None: "Whether the model was learnt from them was not recorded.",
-        True: "The model was not learnt from them.",
-        False: "The model was learnt from them, so expect more error elsewhere.",
+        None: "Whether they were used for fitting was not recorded.",
+        True: "They were held out of the fit.",
+        False: "They were used for fitting, so errors on new documents will be larger.",
     }[s.fit.held_out]
     return tag(
         "p",
@@ -74,9 +74,9 @@ def _scatter(f: Fit, response: str) -> Html:
     """Predicted against observed."""
     groups = f.by_observed
     gap = min((b.low - a.low for a, b in pairwise(groups)), default=1.0)
-    spread = 0.6 * gap if all(g.low == g.high for g in groups) else 0.0
+    jitter = 0.6 * gap if all(g.low == g.high for g in groups) else 0.0
     frame = Frame(
-        axis([x + side * spread for x, _ in f.points for side in (-1, 1)]),
+        axis([x + side * jitter for x, _ in f.points for side in (-1, 1)]),
         axis([*(y for _, y in f.points), *(q for g in groups for q in g.quantiles)]),
         f"observed {response}",
         f"predicted {response}",
@@ -88,12 +88,12 @@ def _scatter(f: Fit, response: str) -> Html:
     return figure(
         "Predicted against observed",
         frame.draw(
-            join([cloud(f.points, frame, spread), same, boxes(groups, frame)]),
+            join([cloud(f.points, frame, jitter), same, boxes(groups, frame)]),
             f"Median prediction: {medians}.",
         ),
-        "Dots are documents; thick bars hold the middle half of the predictions, thin ones nine "
-        "tenths. On the dashed line they would be perfect.",
-        _spread_table("Predictions by what was observed", groups, f"Observed {response}"),
+        "Dots are documents; thick bars cover the middle 50\u00a0% of the predictions, thin bars "
+        "90\u00a0%. The dashed line is perfect prediction.",
+        _quantile_table("Predictions by observed response", groups, f"Observed {response}"),
     )
 
 
@@ -114,7 +114,7 @@ def _histogram(f: Fit) -> Html:
             join([columns(f.edges, f.heights, frame), zero]),
             f"Histogram of residuals, highest at {centre}.",
         ),
-        "By how much responses differ from their predictions.",
+        "Observed less predicted response.",
         table("Residuals", ["From", "To", "Documents"], rows),
     )
 
@@ -137,16 +137,16 @@ def _residuals(f: Fit, response: str) -> Html:
             join([cloud(points, frame, 0.0), zero, boxes(f.by_predicted, frame)]),
             f"Median residual: {medians}.",
         ),
-        "Where the thick bars leave the dashed line, the model is off on average.",
-        _spread_table("Residuals by prediction", f.by_predicted, f"Predicted {response}"),
+        "Where the thick bars do not cross the dashed line, predictions are biased.",
+        _quantile_table("Residuals by prediction", f.by_predicted, f"Predicted {response}"),
     )
 
 
-def _range(g: Spread) -> str:
+def _range(g: QuantileGroup) -> str:
     return number(g.low) if g.low == g.high else f"{number(g.low)} to {number(g.high)}"
 
 
-def _spread_table(caption: str, groups: tuple[Spread, ...], of: str) -> Html:
+def _quantile_table(caption: str, groups: tuple[QuantileGroup, ...], of: str) -> Html:
     heads = [of, "Documents", *(percent(level) for level in LEVELS)]
     rows = [[_range(g), f"{g.n:,}", *(number(q) for q in g.quantiles)] for g in groups]
     return table(f"{caption}: quantiles", heads, rows)

@@ -1,4 +1,4 @@
-"""Numbers and facts as a person would say them."""
+"""Numbers and facts in words."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from topicprism.show.markup import ISOLATE, POP, typeset, visible
 from topicprism.show.report.facts import Fit, Summary, Topic
 from topicprism.show.report.fitted import Fitted
 
-N_COMMON = 12  # words too common to count that are named
+N_COMMON = 12  # words above max_df that are listed
 
 
 def number(value: float, digits: int = 3) -> str:
@@ -35,17 +35,17 @@ def plural(n: int, noun: str) -> str:
 
 
 def sentences(s: Summary) -> tuple[str, ...]:
-    """The whole in a paragraph."""
+    """The summary paragraph."""
     whence = f" from {plural(s.n_documents, 'document')}" if s.n_documents else ""
-    k, V = plural(len(s.topics), "topic"), plural(len(s.numbers.words), "different word")
-    said = [f"{k} {'was' if len(s.topics) == 1 else 'were'} learnt{whence} with {V}."]
-    said.append(_largest(s) if s.response is None else _extremes(s, s.response))
+    k, V = plural(len(s.topics), "topic"), plural(len(s.parameters.words), "different word")
+    found = [f"{k} {'was' if len(s.topics) == 1 else 'were'} estimated{whence} with {V}."]
+    found.append(_largest(s) if s.response is None else _extremes(s, s.response))
     if s.fit is not None:
-        said.append(_explained(s.fit, str(s.response)))
+        found.append(_explained(s.fit, str(s.response)))
     if s.scores:
         listed = ", ".join(f"{visible(name)} {fixed(value, 2)}" for name, value in s.scores)
-        said.append(f"Scores (pR\u00b2): {listed}.")
-    return tuple(said)
+        found.append(f"Scores (pR\u00b2): {listed}.")
+    return tuple(found)
 
 
 def named(topic: Topic) -> str:
@@ -65,16 +65,16 @@ def _extremes(s: Summary, response: str) -> str:
     if len(ordered) == 1:
         return f"The expected {response} is {most}."
     return (
-        f"Expected {response} runs from {least} for a document that is all {named(low)} to {most} "
-        f"for one that is all {named(high)}."
+        f"Expected {response} ranges from {least} for a document of {named(low)} only to {most} "
+        f"for a document of {named(high)} only."
     )
 
 
 def _explained(fit: Fit, response: str) -> str:
-    whose = {None: "", True: " it had not seen", False: " it was learnt from"}[fit.held_out]
+    whose = {None: "", True: " held out of the fit", False: " used for fitting"}[fit.held_out]
     on = f"On {plural(fit.n, 'document')}{whose}, the model"
     if fit.pr2 <= 0:
-        return f"{on} predicts {response} no better than the mean does."
+        return f"{on} predicts {response} no better than its mean."
     return f"{on} explains {percent(fit.pr2)} of the variance of {response}."
 
 
@@ -84,27 +84,27 @@ def _listed(words: tuple[str, ...]) -> str:
 
 
 def about(what: Fitted) -> tuple[tuple[str, str], ...]:
-    """Settings and circumstances, each with its name."""
+    """Settings and provenance, each with its name."""
     model = what.model
-    said = [
+    facts = [
         ("Estimator", what.name),
         ("Topics", str(model.n_topics)),
-        ("Sum of the Dirichlet parameters", number(float(model.alpha.sum()))),
+        ("Sum of the Dirichlet parameters (\u03b1\u2080)", number(float(model.alpha.sum()))),
     ]
     if what.supervised:
-        said.append(("Noise variance", number(float(model.sigma**2))))
+        facts.append(("Noise variance", number(float(model.sigma**2))))
     if model.burstiness:
-        said.append(("Repeated words", f"count for less (burstiness {model.burstiness:g})"))
+        facts.append(("Repeated words", f"down-weighted (burstiness {model.burstiness:g})"))
     if what.reading is not None:
         low, high = what.reading.ngram_range
-        said += [
+        facts += [
             ("Letters", "lower case" if what.reading.lowercase else "as written"),
             ("Stop words", plural(len(what.reading.stop_words), "word")),
             ("Terms", "single words" if (low, high) == (1, 1) else f"{low} to {high} words"),
         ]
         if what.reading.too_common:
-            said.append(("Too common to count", _listed(what.reading.too_common)))
+            facts.append(("Too common to be counted", _listed(what.reading.too_common)))
     named = {name.replace("_", " ").capitalize(): value for name, value in what.info.items()}
-    known = {name for name, _ in said}
-    said += [(n, v) for n, v in named.items() if isinstance(v, str) and n not in known]
-    return tuple(said)
+    known = {name for name, _ in facts}
+    facts += [(n, v) for n, v in named.items() if isinstance(v, str) and n not in known]
+    return tuple(facts)

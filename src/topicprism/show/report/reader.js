@@ -290,7 +290,7 @@ const reader = (facts) => {
       const m = Math.max(length, 1);
       variance *= ((sum(alpha) + m) / m) ** 2;
     }
-    const [noise, share] = facts.spread;
+    const [noise, share] = facts.predictive_variance;
     return Math.sqrt(noise + share * variance);
   }
 

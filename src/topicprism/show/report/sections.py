@@ -57,31 +57,30 @@ def effects(s: Summary) -> Html:
         tag("tbody", *(_effect_row(s, t, scale, known) for t in in_order(s))),
         class_="effects",
     )
-    said = tag("p", _effects_help(s, known))
-    return section("effects", f"What each topic does to {s.response}", said, shown)
+    explained = tag("p", _effects_help(s, known))
+    return section("effects", f"How {s.response} differs between topics", explained, shown)
 
 
 def _effects_help(s: Summary, known: bool) -> str:
     typical = fixed(s.expected or 0.0, s.decimals)
-    said = (
-        f"The {s.response} expected of a document that is all of one topic, and by how much ten "
-        "per cent more of the topic moves a document of no topic in particular, whose expected "
-        f"{s.response} is {typical} (the dashed line). "
+    text = (
+        f"Expected {s.response} of a document that consists of one topic only, and the difference "
+        "that ten per cent more of the topic makes to a document with average proportions, whose "
+        f"expected {s.response} is {typical} (dashed line). These are associations, not causes. "
     )
-    said += (
-        "Bars are intervals of 95\u00a0%; those of a regression take the topics as known, and "
-        "other documents might give other topics."
+    text += (
+        "Bars are 95\u00a0% intervals; those from a regression are conditional on "
+        "the topics and do not include the uncertainty of the topics themselves."
         if known
-        else "No intervals are known for this fit."
+        else "This fit has no intervals."
     )
     if s.left is not None:
         low, high = map(tick_label, s.left)
-        said += (
-            f" No document is all of one topic: where a number lies outside {low} to {high}, the "
-            "shaded range of all responses, it tells where a topic leads, not where a document "
-            "arrives."
+        text += (
+            f" Real documents mix several topics: an expected {s.response} outside {low} to "
+            f"{high}, the shaded range of the training responses, is an extrapolation."
         )
-    return said
+    return text
 
 
 def _effect_row(s: Summary, t: Topic, scale: Axis, known: bool) -> Html:
@@ -132,7 +131,7 @@ def _band(ends: tuple[float, float], scale: Axis) -> Html:
 
 
 def _more(s: Summary, t: Topic) -> str:
-    """What ten per cent more of the topic does to a document of none in particular."""
+    """The difference that ten per cent more of the topic makes to an average document."""
     change = 0.1 * ((t.effect or 0.0) - (s.expected or 0.0))
     return ("+" if change > 0 else "") + fixed(change, s.decimals)
 
@@ -143,7 +142,7 @@ def _interval(s: Summary, t: Topic) -> str:
 
 
 def documents(s: Summary) -> Html:
-    """Each topic's words once more, as text, and the documents that are most of it."""
+    """The words of each topic as text, and the documents with the largest share of it."""
     classes = looks(s)
     by = {t.number: [e for e in s.examples if e.topic == t.number] for t in s.topics}
     folded = [
@@ -157,9 +156,9 @@ def documents(s: Summary) -> Html:
         )
         for i, t in enumerate(in_order(s))
     ]
-    says = (
-        "The documents that are most about each topic. A word has the colour of the topic it most "
-        "probably came from, given its document; the stronger, the surer."
+    explained = (
+        "The documents with the largest share of each topic. The colour of a word is its most "
+        "probable topic given the document; a stronger colour means a higher probability."
         if s.examples
         else "The words of each topic."
     )
@@ -167,7 +166,7 @@ def documents(s: Summary) -> Html:
     return section(
         "documents",
         "Documents, word by word" if s.examples else "The words of each topic, listed",
-        tag("p", says),
+        tag("p", explained),
         _colour_choice("documents") if choose else None,
         *folded,
     )
@@ -258,15 +257,15 @@ def box(s: Summary) -> Html:
     """Where to type a document; the script reads it."""
     if s.reading is None:
         why = (
-            "The words of this model were not cut as FastCountVectorizer cuts them, so the page "
-            "cannot read a document as Python would."
+            "This model was fitted with a tokeniser other than that of FastCountVectorizer, which "
+            "is the only one that this page can apply."
         )
         return section("try", "Try a document of your own", tag("p", why))
-    says = "The page itself infers the topics, with the numbers it carries: nothing leaves it."
+    explained = "Topics are inferred in this page; the text is not sent anywhere."
     return section(
         "try",
         "Try a document of your own",
-        tag("p", says),
+        tag("p", explained),
         tag("label", "Your document", for_="document"),
         tag(
             "textarea", id="document", rows="5", spellcheck="false", dir="auto", maxlength="200000"

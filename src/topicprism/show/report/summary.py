@@ -12,14 +12,14 @@ from topicprism._typing import Topic as PerTopic
 from topicprism.inference import EPInference
 from topicprism.show.effects import WORDS, Effects
 from topicprism.show.report.documents import Seen, examples, fit_of, look
-from topicprism.show.report.facts import Choice, Numbers, Reason, Summary, Topic, Trial, Word
+from topicprism.show.report.facts import Choice, Parameters, Reason, Summary, Topic, Trial, Word
 from topicprism.show.report.fitted import Fitted, fitted
 from topicprism.show.report.packing import pack
 from topicprism.show.report.prose import about, sentences
 
 N_WORDS, N_NAME = 15, 3  # words listed of a topic, and in its name
 N_EIGENVALUES = 60
-OURS = {"held_out_pr2": "topicprism, held out"}  # as a pipeline calls it that chose for itself
+SCORE_NAMES = {"held_out_pr2": "topicprism, held out"}  # by their keys in info["scores"]
 
 
 def summarise(
@@ -51,7 +51,7 @@ def summarise(
 
     Notes
     -----
-    Of more than 20,000 documents, 20,000 evenly spaced ones are looked at.
+    Of more than 20,000 documents, 20,000 evenly spaced ones are used.
     """
     what = fitted(pipeline)
     seen = look(what, texts, y, counts)
@@ -75,14 +75,14 @@ def summarise(
         scores=_scores(what),
         choice=_choice(what),
         reading=what.reading,
-        numbers=_numbers(what),
+        parameters=_parameters(what),
         about=about(what),
     )
     return replace(facts, sentences=sentences(facts))
 
 
 def _title(what: Fitted, response: str) -> str:
-    return f"Topics, and what moves {response}" if what.supervised else "Topics of the documents"
+    return f"Topics and {response}" if what.supervised else "Topics of the documents"
 
 
 def _shown(what: Fitted, seen: Seen | None) -> Effects:
@@ -150,7 +150,9 @@ def _plogp(p: Array) -> Array:
 def _scores(what: Fitted) -> tuple[tuple[str, float], ...]:
     """pR2 of each method, best first; standard errors among them are left out."""
     listed = _numbered(what.info.get("scores"))
-    kept = [(OURS.get(name, name), value) for name, value in listed if not name.endswith("_std")]
+    kept = [
+        (SCORE_NAMES.get(name, name), value) for name, value in listed if not name.endswith("_std")
+    ]
     return tuple(sorted(kept, key=lambda pair: -pair[1]))
 
 
@@ -170,7 +172,7 @@ def _choice(what: Fitted) -> Choice:
     values = np.asarray([] if spectrum is None else spectrum, float)[:N_EIGENVALUES]
     threshold = getattr(chosen, "threshold", None)
     reasons = getattr(chosen, "reasons", {})
-    told = [name for name in reasons if what.supervised or name != "noise_variance"]
+    shown_reasons = [name for name in reasons if what.supervised or name != "noise_variance"]
     return Choice(
         n_topics=what.model.n_topics,
         spectrum=tuple(values[np.isfinite(values)].tolist()),
@@ -179,20 +181,22 @@ def _choice(what: Fitted) -> Choice:
             Trial(int(t.n_topics), float(t.alpha0), float(t.pr2), float(t.pr2_std))
             for t in getattr(chosen, "trials", ())
         ),
-        reasons=tuple(Reason(name, float(getattr(chosen, name)), reasons[name]) for name in told),
+        reasons=tuple(
+            Reason(name, float(getattr(chosen, name)), reasons[name]) for name in shown_reasons
+        ),
     )
 
 
-def _numbers(what: Fitted) -> Numbers:
+def _parameters(what: Fitted) -> Parameters:
     model, how = what.model, EPInference()
-    return Numbers(
+    return Parameters(
         words=what.words,
         mu=pack(model.mu),
         alpha=tuple(model.alpha.tolist()),
         eta=tuple(model.eta.tolist()),
         noise_variance=float(model.sigma**2),
         burstiness=float(model.burstiness),
-        spread=what.spread,
+        predictive_variance=what.predictive_variance,
         features=what.features,
         max_sweeps=how.max_sweeps,
         tolerance=how.tolerance,
