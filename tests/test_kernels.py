@@ -99,7 +99,7 @@ def test_one_sweep_of_propagation(rng):
 
 
 def test_few_words_are_filtered_by_parts_of_the_prior(rng):
-    """Each Dirichlet(alpha + e_i) by itself, one copy of a word a round, weighed by its evidence."""
+    """Each Dirichlet(alpha + e_i) by itself, a copy of each word a round, weighed by evidence."""
     model = unequal_model(rng, n_words=8, n_topics=3)
     alpha, n = model.alpha / 10, np.array([2, 0, 1, 0, 0, 0, 0, 1])
     X = csr_array(n[None])
