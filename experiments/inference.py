@@ -2,25 +2,39 @@
 
     python experiments/inference.py            # about two minutes
     python experiments/inference.py --quick    # seconds, for the test suite
+    python experiments/inference.py --grid     # errors against an oracle, cell by cell; seconds
+    python experiments/inference.py --constants    # the grid's short documents, other constants
 
 V=500, k=10, 100 words a document, noise 0.1, 2,000 documents, three models.  The
 mean-field and collapsed variational rivals are written out below; the seconds are
 for one thread and mean something only next to each other.  Then: how far off are documents on
-which sweeps do not settle, and how many long documents do not settle at all?
+which sweeps do not settle, how many long documents do not settle at all, and what do one-star
+hotel reviews predict once they are joined?  The oracle is ``inference_grid.py``'s.
 """
 
 import argparse
+import os
+import subprocess
+import sys
+import tempfile
 import time
 import warnings
+from pathlib import Path
 
 import numba as nb
 import numpy as np
+from inference_grid import ALPHA0, LENGTHS, SHAPES, TOPICS, Cell, draw, stored
 from scipy.sparse import csr_array
 
-from topicprism import EPInference, GibbsInference, Model, infer
+import topicprism
+from topicprism import EPInference, GibbsInference, Model, infer, inference
 from topicprism.datasets import draw_corpus, draw_model
 from topicprism.evaluation import pr2
 from topicprism.inference import posterior, predict
+from topicprism.kernels import propagation
+
+DATA = Path(__file__).resolve().parents[2] / "shared" / "data" / "hotel_reviews.parquet"
+OTHERWISE = {"BLOCKED": (0.0, 0.1, 0.3, 0.5), "UNSURE": (0.0, 1.0, 2.0, 3.0, 5.0)}
 
 
 @nb.njit(cache=True)
@@ -147,12 +161,104 @@ def long_documents(seeds: list[int]) -> None:
     print(f"{unsettled} of {n} long documents do not settle")
 
 
+def errors(cell: Cell, oracle) -> tuple[np.ndarray, np.ndarray]:
+    """L1 from the oracle's mean and ratio to its standard deviation, of each document."""
+    drawn = draw(cell)
+    known = posterior(Model(drawn.alpha, drawn.mu, drawn.eta, 0.1), csr_array(drawn.counts))
+    std = np.sqrt(known.variance(drawn.eta))
+    return np.abs(known.h - oracle.mean).sum(axis=1), std / oracle.std
+
+
+def grid() -> None:
+    """For each length and alpha0: mean and 95th percentile of L1; 5th to 95th of std ratios."""
+    oracles = stored()
+    for shape in SHAPES:
+        for k in TOPICS:
+            print(
+                f"\n{k} {shape} topics; columns: alpha0.  L1: mean, 95th percentile; oracle's own"
+            )
+            print(f"{'words':>8s} " + " ".join(f"{a:^16g}" for a in ALPHA0))
+            lines = []
+            for length in LENGTHS:
+                cells = [Cell(length, a, k, shape) for a in ALPHA0]
+                found = [errors(c, oracles[c]) for c in cells]
+                own = [oracles[c].apart.mean() / 2 for c in cells]
+                row = (
+                    f"{f[0].mean():.3f} {np.percentile(f[0], 95):.3f} {o:.3f}"
+                    for f, o in zip(found, own, strict=True)
+                )
+                print(f"{length:8d} " + "  ".join(row))
+                ratios = (np.percentile(f[1], (5, 50, 95)) for f in found)
+                lines.append(
+                    f"{length:8d} "
+                    + "  ".join("{:4.2f} {:4.2f} {:4.2f} ".format(*r) for r in ratios)
+                )
+            print("ratio of standard deviations: 5th, 50th, 95th percentile", *lines, sep="\n")
+
+
+def mean_error() -> float:
+    """Over all cells of up to 300 words."""
+    return float(np.mean([errors(c, o)[0].mean() for c, o in stored().items() if c.length <= 300]))
+
+
+def constants() -> None:
+    """Each value in a process of its own, since constants are compiled in."""
+    for name, values in OTHERWISE.items():
+        for value in values:
+            code = (
+                f"from topicprism.kernels import propagation; propagation.{name} = {value}; "
+                "import inference; print(inference.mean_error())"
+            )
+            with tempfile.TemporaryDirectory() as cache:
+                environment = os.environ | {"NUMBA_CACHE_DIR": cache}
+                run = [sys.executable, "-c", code]
+                here = Path(__file__).parent
+                done = subprocess.run(
+                    run, cwd=here, env=environment, capture_output=True, check=True
+                )
+            usual = " (ours)" if value == getattr(propagation, name) else ""
+            print(f"{name} {value:g}: mean L1 {float(done.stdout):.4f}{usual}", flush=True)
+
+
+def joined_reviews(quick: bool) -> None:
+    """One-star hotel reviews, not seen in training: one by one, and joined to long documents."""
+    print("one-star hotel reviews, joined")
+    if not DATA.exists():
+        print(f"{DATA.name} is not there")
+        return
+    import pandas as pd
+
+    n, sizes = (400, (5, 20)) if quick else (5000, (40, 200, 480))
+    table = pd.read_parquet(DATA)
+    text, stars = table["text"].to_numpy(), table["rating"].to_numpy()
+    fitted = topicprism.fit(
+        text[:n].tolist(), stars[:n], n_topics=3 if quick else 10, random_state=0
+    )
+    bad = text[n:][stars[n:] == 1][: max(sizes)].tolist()
+    print(f"one by one: {fitted.predict(bad).mean():.2f} on average")
+    bursts = inference.BURSTS
+    for size in sizes:
+        joined = " ".join(bad[:size])
+        length = fitted["counts"].transform([joined]).sum()
+        now = fitted.predict([joined])[0]
+        inference.BURSTS = np.inf  # as if it were one document of bursts
+        one = fitted.predict([joined])[0]
+        inference.BURSTS = bursts
+        print(f"{size} joined, {length:,} words: {now:.2f}; taken for one document {one:.2f}")
+
+
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--quick", action="store_true")
-    quick = parser.parse_args().quick
-    main(quick)
-    not_settling(
-        20 if quick else 400, GibbsInference(50, 100) if quick else GibbsInference(500, 3000)
-    )
-    long_documents([0] if quick else [0, 1, 2])
+    for option in ("--quick", "--grid", "--constants"):
+        parser.add_argument(option, action="store_true")
+    args = parser.parse_args()
+    if args.grid:
+        grid()
+    elif args.constants:
+        constants()
+    else:
+        main(args.quick)
+        chain = GibbsInference(50, 100) if args.quick else GibbsInference(500, 3000)
+        not_settling(20 if args.quick else 400, chain)
+        long_documents([0] if args.quick else [0, 1, 2])
+        joined_reviews(args.quick)

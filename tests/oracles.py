@@ -81,6 +81,28 @@ def exact_posterior_mean(model, words):
     return mean / total
 
 
+def enumerated(alpha, mu, eta, words):
+    """All assignments of a few words: mean of h, standard deviation of eta . h."""
+    k, m = len(alpha), len(words)
+    z = np.array(list(itertools.product(range(k), repeat=m)))
+    n = np.stack([(z == i).sum(axis=1) for i in range(k)], axis=1)
+    p = mu[np.array(words)[None, :], z].prod(axis=1)
+    for t in range(m):
+        p = p * np.where(n > t, alpha + t, 1.0).prod(axis=1)
+    p /= p.sum()
+    g = alpha + n
+    mean, var = dirichlet_eta(g, eta)
+    first = p @ mean
+    return p @ g / g[0].sum(), np.sqrt(p @ (var + (mean - first) ** 2))
+
+
+def dirichlet_eta(g, eta):
+    """Mean and variance of eta . h for each row of Dirichlet parameters."""
+    total = g.sum(axis=1)
+    mean = g @ eta / total
+    return mean, (g @ eta**2 / total - mean**2) / (total + 1)
+
+
 def two_topics(alpha, mu, n):
     """Posterior mean and standard deviation of h_0 for two topics, by quadrature in its logit."""
     mu, n = mu[n > 0], n[n > 0].astype(float)

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
-from oracles import exact_posterior_mean, likeliest, two_topics
+from oracles import enumerated, exact_posterior_mean, likeliest, two_topics
 from scipy.sparse import csr_array, vstack
 from sklearn.exceptions import ConvergenceWarning
 
@@ -219,6 +219,28 @@ def test_steps_that_cannot_be_made_are_no_convergence(seed):
     left = np.abs(infer(model, X, EPInference(must_settle=False)) - exact).sum(axis=1)
     assert away.mean() < 0.15
     assert away.mean() < left.mean()
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize(("k", "alpha0"), [(5, 0.03), (5, 0.3), (20, 0.1), (20, 1.0)])
+def test_three_words_of_topics_that_are_much_alike(k, alpha0, seed):
+    """They leave open which topic a sparse document is of; sweeps settle far away (0.1 to 0.3)."""
+    rng = np.random.default_rng(seed)
+    model = peaked(rng, k, 60, alpha0, 2.0)
+    words = rng.choice(60, (10, 3), p=model.mu.mean(axis=1))
+    X = vstack([counts_of(w, 60) for w in words]).tocsr()
+    known = posterior(model, X)
+    exact = [enumerated(model.alpha, model.mu, model.eta, w) for w in words]
+    away = np.abs(known.h - [mean for mean, _ in exact]).sum(axis=1)
+    assert away.mean() < 0.03
+    ratios = np.sqrt(known.variance(model.eta)) / [std for _, std in exact]
+    assert_allclose(ratios, 1, atol=0.1)
+
+
+def test_without_words_the_posterior_is_the_prior_spread_and_all(rng):
+    model = tiny_model(rng)
+    known = posterior(model, csr_array((1, 6), dtype=np.int64))
+    assert_allclose(known.total, model.alpha.sum())
 
 
 def test_what_does_not_settle_is_said(rng):

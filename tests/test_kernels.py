@@ -6,7 +6,7 @@ from numpy.testing import assert_allclose
 from oracles import unequal_model
 from scipy.sparse import csr_array
 
-from topicprism.kernels import cpu, fold_in, random
+from topicprism.kernels import cpu, propagation, random
 
 
 @pytest.fixture
@@ -80,7 +80,7 @@ def test_one_sweep_of_propagation(rng):
     n = np.array([2, 0, 1, 3, 1, 0, 0, 1])
     X = csr_array(n[None])
     h, totals, settled = np.empty((1, 3)), np.empty(1), np.ones(1, bool)
-    fold_in.propagate(
+    propagation.propagate(
         X.indptr, X.indices, X.data, model.mu, model.alpha, 1, 0.0, False, h, totals, settled
     )
     assert not settled[0]
@@ -93,9 +93,35 @@ def test_one_sweep_of_propagation(rng):
         mean = (c + r) / (c.sum() + 1)
         sq = (c + 1) * (c + 2 * r) / ((c.sum() + 1) * (c.sum() + 2))
         new = mean * (mean - sq).sum() / (sq - mean**2).sum() - c
-        g += fold_in.DAMPING * n[w] * (new - site)
+        g += propagation.DAMPING * n[w] * (new - site)
     assert (g > 0.2 * model.alpha).all()  # no step was shortened
     assert_allclose(h[0], g / g.sum())
+
+
+def test_few_words_are_filtered_by_parts_of_the_prior(rng):
+    """Each Dirichlet(alpha + e_i) by itself, a copy of each word a round, weighed by evidence."""
+    model = unequal_model(rng, n_words=8, n_topics=3)
+    alpha, n = model.alpha / 10, np.array([2, 0, 1, 0, 0, 0, 0, 1])
+    X = csr_array(n[None])
+    h, totals, settled = np.empty((1, 3)), np.empty(1), np.ones(1, bool)
+    propagation.propagate(
+        X.indptr, X.indices, X.data, model.mu, alpha, 500, 1e-3, True, h, totals, settled
+    )
+    weights, means, squares = [], [], []
+    for i in range(3):
+        c, weight = alpha + np.eye(3)[i], alpha[i]
+        for w in (0, 2, 7, 0):
+            weight *= model.mu[w] @ c / c.sum()
+            r = model.mu[w] * c / (model.mu[w] @ c)
+            mean = (c + r) / (c.sum() + 1)
+            sq = (c + 1) * (c + 2 * r) / ((c.sum() + 1) * (c.sum() + 2))
+            c = mean * (mean - sq).sum() / (sq - mean**2).sum()
+        weights.append(weight)
+        means.append(c / c.sum())
+        squares.append(c * (c + 1) / (c.sum() * (c.sum() + 1)))
+    mean, sq = (np.average(x, axis=0, weights=weights) for x in (means, squares))
+    assert_allclose(h[0], mean)
+    assert_allclose(totals[0], (mean - sq).sum() / (sq - mean**2).sum())
 
 
 def test_random_streams_are_spread_evenly():

@@ -25,7 +25,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from topicprism._typing import Array, Counts, Doc, DocTopic, Topic
 from topicprism.documents.corpus import Rows, cut, take_rows
-from topicprism.kernels import fold_in
+from topicprism.kernels import fold_in, propagation
 from topicprism.model import Model
 
 Flags = NDArray[np.bool_]  # one per document
@@ -36,8 +36,9 @@ BURSTS = 1000  # words; in a document of more, repetitions are no bursts but wha
 class EPInference:
     """Stop a document when no word moves its Dirichlet by ``tolerance`` of its total.
 
-    One that does not settle by ``max_sweeps`` is filtered if it is short and reported if it is
-    long; unless ``must_settle`` is False, which takes documents as the sweeps leave them.
+    One that does not settle is filtered if it is short and reported if it is long, and one of
+    few words that say little is filtered too (``docs/inference.md``); unless ``must_settle`` is
+    False, which takes documents as the sweeps leave them.
     """
 
     max_sweeps: int = 500
@@ -51,7 +52,7 @@ class EPInference:
     def fill(
         self, X: Rows, mu: Array, alpha: Array, first: int, h: DocTopic, totals: Doc, settled: Flags
     ) -> None:
-        fold_in.propagate(
+        propagation.propagate(
             X.indptr, X.indices, X.data, mu, alpha,
             self.max_sweeps, self.tolerance, self.must_settle, h, totals, settled,
         )  # fmt: skip

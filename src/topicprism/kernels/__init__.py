@@ -2,8 +2,9 @@
 
 ::
 
-    cpu        passes over documents        fold_in   proportions of documents
-    keys       what is in a document        gradient  gradients of predictions
-    gibbs      sweeps of a sampler          random    streams of random numbers
-    compiling  how they are compiled        blas      one thread for BLAS
+    cpu        passes over documents        propagation  proportions of documents
+    keys       what is in a document        fold_in      topics of words
+    gibbs      sweeps of a sampler          gradient     gradients of predictions
+    compiling  how they are compiled        random       streams of random numbers
+                                            blas         one thread for BLAS
 """

@@ -38,6 +38,7 @@ MODULES = (  # all that have kernels
     "kernels.gibbs",
     "kernels.gradient",
     "kernels.keys",
+    "kernels.propagation",
     "kernels.random",
     "vectorizer.kernels",
     "vectorizer.lexicon",

@@ -14,7 +14,7 @@ from typing import Any
 import topicprism
 from topicprism.inference import BURSTS
 from topicprism.io.atomic import write_bytes
-from topicprism.kernels import fold_in
+from topicprism.kernels import propagation
 from topicprism.show.markup import Html, isolated, join, tag
 from topicprism.show.report.evidence import about, choice
 from topicprism.show.report.explorer import topics
@@ -33,7 +33,8 @@ CONSTANTS = (
     "CLIMBS",
     "STEADY",
     "BLOCKED",
-    "SPARSE",
+    "UNSURE",
+    "NEGLIGIBLE",
 )  # of inference
 GAP = re.compile(r"\{\{(\w+)\}\}")
 
@@ -94,7 +95,7 @@ def _for_script(s: Summary) -> dict[str, Any]:
     """What the slider and the box need."""
     return {
         **asdict(s.parameters),
-        **{name.lower(): getattr(fold_in, name) for name in CONSTANTS},
+        **{name.lower(): getattr(propagation, name) for name in CONSTANTS},
         "bursts": BURSTS,
         "reading": None if s.reading is None else asdict(s.reading),
         "characters": None if s.reading is None else characters(),

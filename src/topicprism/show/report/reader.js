@@ -113,7 +113,7 @@ const reader = (facts) => {
     return [...counts].sort((a, b) => a[0] - b[0]);
   }
 
-  // ---- expectation propagation, step by step as in fold_in.propagate ----
+  // ---- expectation propagation, step by step as in propagation.propagate ----
 
   /** Counts as evidence, as in inference.weighed: a repetition says less than the first. */
   function weighed(counts) {
@@ -129,7 +129,10 @@ const reader = (facts) => {
     if (length > facts.long) {
       climb(counts, sites, g);
       settle(counts, sites, g, length);
-    } else if (!sweepAll(counts, sites, g, length)) tryAgain(counts, sites, g, length);
+    } else {
+      const settled = sweepAll(counts, sites, g, length);
+      if (k > 1 && (!settled || sum(g) < sum(alpha) + facts.unsure)) filterParts(counts, g);
+    }
     const total = sum(g);
     return { h: Array.from(g, (x) => x / total), total };
   }
@@ -149,14 +152,6 @@ const reader = (facts) => {
       if (moved < facts.tolerance || (!few && sweep >= 2 * facts.patience)) return few;
     }
     return false;
-  }
-
-  function tryAgain(counts, sites, g, length) {
-    if (sum(alpha) > facts.sparse) {
-      climb(counts, sites, g);
-      if (settle(counts, sites, g, length)) return;
-    }
-    filter(counts, g);
   }
 
   function climb(counts, sites, g) {
@@ -202,33 +197,70 @@ const reader = (facts) => {
     return false;
   }
 
-  function spreadOf(g) {
+  /** The sum of g, and of its products over pairs. */
+  function totalAndPairs(g) {
     let total = 0, pairs = 0;
     for (let i = 0; i < k; i++) {
       pairs += g[i] * total;
       total += g[i];
     }
+    return [total, pairs];
+  }
+
+  function spreadOf(g) {
+    const [total, pairs] = totalAndPairs(g);
     return pairs / (total * total * (total + 1));
   }
 
-  function filter(counts, g) {
-    g.set(alpha);
+  function filterParts(counts, g) {
+    const mean = new Float64Array(k);
+    let best = -Infinity, weights = 0, spread = 0;
+    for (let part = 0; part < k; part++) {
+      g.set(alpha);
+      g[part] += 1;
+      let log = Math.log(alpha[part]);
+      log += filter(counts, best - log - facts.negligible, g);
+      if (log === -Infinity) continue;
+      if (log > best) {
+        const scale = Math.exp(best - log);
+        for (let i = 0; i < k; i++) mean[i] *= scale;
+        [best, weights, spread] = [log, weights * scale, spread * scale];
+      }
+      const weight = Math.exp(log - best), [total, pairs] = totalAndPairs(g);
+      weights += weight;
+      spread += (weight * 2 * pairs) / (total * (total + 1));
+      for (let i = 0; i < k; i++) mean[i] += (weight * g[i]) / total;
+    }
+    for (let i = 0; i < k; i++) mean[i] /= weights;
+    spread /= weights;
+    const [, pairs] = totalAndPairs(mean);
+    for (let i = 0; i < k; i++) g[i] = (mean[i] * spread) / (2 * pairs - spread);
+  }
+
+  function filter(counts, least, g) {
+    let log = 0;
     for (let copy = 0, left = true; left; copy++) {
       left = false;
       for (const [w, n] of counts) {
         const part = Math.min(n - copy, 1);
         if (part <= 0) continue;
         left = true;
-        const less = topicsAndLoss(w * k, g);
-        if (less >= 0) for (let i = 0; i < k; i++) g[i] += part * (r[i] - less * (g[i] + r[i]));
+        const total = sum(g), less = topicsAndLoss(w * k, g);
+        if (less < 0) continue;
+        log += part * Math.log(norm / total);
+        if (log < least) return -Infinity;
+        for (let i = 0; i < k; i++) g[i] += part * (r[i] - less * (g[i] + r[i]));
       }
     }
+    return log;
   }
 
   const c = new Float64Array(k), r = new Float64Array(k); // of the word being visited
+  let norm = 0; // its probability times the sum of c
 
   function topicsAndLoss(row, c) {
-    let norm = 0, u0 = 0, r0 = 0, P = 0, Q = 0;
+    let u0 = 0, r0 = 0, P = 0, Q = 0;
+    norm = 0;
     for (let i = 0; i < k; i++) {
       r[i] = mu[row + i] * c[i];
       norm += r[i];

@@ -1,0 +1,290 @@
+"""Numba kernels for expectation propagation: proportions of documents, the topics held fixed.
+
+Every document is treated by itself, from scratch and in the order of its
+entries: the answer depends neither on its neighbours nor on the threads.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from topicprism.kernels.compiling import inlined, jit
+
+DAMPING = 0.7  # of a full step; undamped, some documents go round in circles
+PATIENCE = 20  # sweeps before steps are shortened further
+LONG = 1000.0  # words; where a document has more, the first steps from the prior overshoot
+FIRST = 50  # sweeps of a shorter one, which takes about ten; then it is filtered
+CLIMBS = 30  # steps of expectation-maximisation to that start
+STEADY = 0.05  # of the variance: a sweep may change it by that much at the end
+# The next two: experiments/inference.py --constants
+BLOCKED = 0.3  # of a document's words: so many may have no step at the end; 0.1 or 0.5 do as well
+UNSURE = 2.0  # words of known topic: a document that says less is filtered; more costs time
+NEGLIGIBLE = 12.0  # parts that are exp(12) times less likely move h by less than 1e-5
+MOST = 2.0**53  # copies of one word; documents with more are scaled down
+
+
+@jit
+def propagate(  # type: ignore[no-untyped-def]
+    indptr, words, counts, mu, alpha, max_sweeps, tolerance, must_settle, h, totals, settled
+):
+    """Expectation propagation: a Dirichlet(g) close to the posterior, mean h[d], sum totals[d].
+
+    The likelihood of a word, mu[w] . h, is stood in for by prod_i h_i^site_i, so
+    that g = alpha + sum of counts * site.  To visit a word::
+
+        c    = g - site                              # the document without one such word
+        r    = mu[w] * c / sum(mu[w] * c)            # p(topic of the word | the rest)
+        mean = (c + r) / (c0 + 1)                    # E[h], E[h^2] once the word is back
+        sq   = (c + 1) * (c + 2 r) / ((c0 + 1) (c0 + 2))
+        site = mean * sum(mean - sq) / sum(sq - mean^2) - c
+
+    The last line is the Dirichlet with that mean and total second moment.  A step
+    is damped, and shortened where it would take an entry of g to zero.
+
+    Where an entry of c is negative there is no such step: a document with many such words has
+    not settled, however little the others move.  If it ``must_settle``, it is filtered by parts of
+    its prior, and so is one that has settled but says next to nothing, where sweeps lead astray.
+    A document of more than LONG words starts where it is likeliest, and may not settle.
+    """
+    k, longest, sure = len(alpha), 0, alpha.sum() + UNSURE
+    for d in range(len(h)):
+        longest = max(longest, indptr[d + 1] - indptr[d])
+    sites, n = np.empty((longest, k)), np.empty(longest)
+    g, c, r, last = np.empty(k), np.empty(k), np.empty(k), np.empty(k)
+    for d in range(len(h)):
+        w, m = words[indptr[d] : indptr[d + 1]], indptr[d + 1] - indptr[d]
+        length = _copies(counts[indptr[d] : indptr[d + 1]], n)
+        s = sites[:m]
+        if length > LONG:
+            _climb(w, n, mu, alpha, s, g, r)
+            settled[d] = _settle(w, n, mu, length, max_sweeps, tolerance, s, g, c, r, last)
+        else:
+            s[:] = 0.0
+            g[:] = alpha
+            sweeps = min(max_sweeps, FIRST)
+            settled[d] = _sweep_all(w, n, mu, length, sweeps, tolerance, s, g, c, r)
+            if must_settle and k > 1 and (not settled[d] or g.sum() < sure):
+                _filter_parts(w, n, mu, alpha, g, r, last)
+                settled[d] = True
+        totals[d] = g.sum()
+        for i in range(k):
+            h[d, i] = g[i] / totals[d]
+
+
+@inlined
+def _copies(counts, n):  # type: ignore[no-untyped-def]
+    """Counts as numbers that can be squared; returns their sum."""
+    most, length = 1.0, 0.0
+    for j in range(len(counts)):
+        most = max(most, counts[j] / MOST)
+    for j in range(len(counts)):
+        n[j] = counts[j] / most
+        length += n[j]
+    return length
+
+
+@jit
+def _sweep_all(words, n, mu, length, max_sweeps, tolerance, sites, g, c, r):  # type: ignore[no-untyped-def]
+    """Visit all words until none would move g by ``tolerance`` of its sum: could most be made?"""
+    for sweep in range(max_sweeps):
+        share = DAMPING if sweep < PATIENCE else DAMPING * PATIENCE / sweep
+        moved, blocked = 0.0, 0.0
+        for j in range(len(words)):
+            far = _visit(mu[words[j]], n[j], share, sites[j], g, c, r)
+            if far == np.inf:
+                blocked += n[j]
+            else:
+                moved = max(moved, far)
+        few = blocked <= BLOCKED * length
+        if moved < tolerance or (not few and sweep >= 2 * PATIENCE):
+            return few
+    return False
+
+
+@jit
+def _climb(words, n, mu, alpha, sites, g, r):  # type: ignore[no-untyped-def]
+    """Sites and g by expectation-maximisation: site = r = mu[w] * g / sum, as of a sure document.
+
+    What it climbs, ``sum of n log(mu[w] . h) + alpha . log h``, has one summit.
+    """
+    g[:] = alpha
+    for _ in range(CLIMBS):
+        r[:] = g
+        g[:] = alpha
+        for j in range(len(words)):
+            mu_w, norm = mu[words[j]], 0.0
+            for i in range(len(g)):
+                sites[j, i] = mu_w[i] * r[i]
+                norm += sites[j, i]
+            scale = 1.0 / norm if norm > 0.0 else 0.0
+            for i in range(len(g)):
+                sites[j, i] *= scale
+                g[i] += n[j] * sites[j, i]
+
+
+@jit
+def _settle(  # type: ignore[no-untyped-def]
+    words, n, mu, length, max_sweeps, tolerance, sites, g, c, r, last
+):
+    """Visit all words until mean and variance of the Dirichlet(g) stand still: do they?
+
+    Long documents come nearer by a little in each sweep: what all sweeps to come would add is
+    reckoned by the ratio of the last two.
+    """
+    before, spread, share = np.inf, _spread(g), DAMPING
+    for sweep in range(max_sweeps):
+        total, blocked, moved = g.sum(), 0.0, 0.0
+        for i in range(len(g)):
+            last[i] = g[i] / total
+        for j in range(len(words)):
+            if _visit(mu[words[j]], n[j], share, sites[j], g, c, r) == np.inf:
+                blocked += n[j]
+        total, now = g.sum(), _spread(g)
+        for i in range(len(g)):
+            moved = max(moved, abs(g[i] / total - last[i]))
+        whole = DAMPING / share
+        moved *= whole
+        ahead = moved * before / (before - moved) if moved < before < np.inf else np.inf
+        near = 40.0 * moved < tolerance or (2.0 * moved < tolerance and ahead < 5.0 * tolerance)
+        calm = whole * abs(now - spread) <= STEADY * now
+        if near and calm and blocked <= BLOCKED * length:
+            return True
+        if moved >= before and sweep >= PATIENCE:
+            share *= DAMPING
+        before, spread = moved, now
+    return False
+
+
+@inlined
+def _pairs(g):  # type: ignore[no-untyped-def]
+    """The sum of g, and of its products over pairs i < j."""
+    total, pairs = 0.0, 0.0
+    for i in range(len(g)):
+        pairs += g[i] * total
+        total += g[i]
+    return total, pairs
+
+
+@inlined
+def _spread(g):  # type: ignore[no-untyped-def]
+    """Half the summed variances of the entries of a Dirichlet(g)."""
+    total, pairs = _pairs(g)
+    return pairs / (total * total * (total + 1.0))
+
+
+@jit
+def _filter_parts(words, n, mu, alpha, g, r, mean):  # type: ignore[no-untyped-def]
+    """A Dirichlet(g) with the mean and total second moment of a mixture of k filtered ones.
+
+    A sparse prior has as many modes as topics.  One by one they are easy to follow, since ::
+
+        Dirichlet(alpha) = sum_i alpha_i / alpha_0 Dirichlet(alpha + e_i)
+
+    holds exactly; part i then weighs alpha_i * p(words | part i).  Costs k passes over the words.
+    """
+    k, best, weights, spread = len(alpha), -np.inf, 0.0, 0.0
+    mean[:] = 0.0
+    for part in range(k):
+        g[:] = alpha
+        g[part] += 1.0
+        log = np.log(alpha[part])
+        log += _filter(words, n, mu, best - log - NEGLIGIBLE, g, r)
+        if log == -np.inf:
+            continue
+        if log > best:
+            scale, best = np.exp(best - log), log
+            mean *= scale
+            weights *= scale
+            spread *= scale
+        weight = np.exp(log - best)
+        total, pairs = _pairs(g)
+        weights += weight
+        spread += weight * 2.0 * pairs / (total * (total + 1.0))
+        for i in range(k):
+            mean[i] += weight * g[i] / total
+    mean /= weights
+    spread /= weights  # 1 - sum of E[h^2]; twice the pairs is 1 - sum of E[h]^2
+    g[:] = mean * (spread / (2.0 * _pairs(mean)[1] - spread))
+
+
+@jit
+def _filter(words, n, mu, least, g, r):  # type: ignore[no-untyped-def]
+    """Assumed-density filtering: a Dirichlet(g) for the words so far, one copy of each a round.
+
+    Returns log p(words) as it finds it; it falls from word to word, and below ``least`` is -inf.
+    """
+    copy, left, log = 0.0, True, 0.0
+    while left:
+        left = False
+        for j in range(len(words)):
+            part = min(n[j] - copy, 1.0)
+            if part <= 0.0:
+                continue
+            left = True
+            mu_w, norm, total = mu[words[j]], 0.0, 0.0
+            for i in range(len(g)):
+                r[i] = mu_w[i] * g[i]
+                norm += r[i]
+                total += g[i]
+            if norm > 0.0:
+                log += part * np.log(norm / total)
+                if log < least:
+                    return -np.inf
+                less = _loss(norm, g, r)
+                for i in range(len(g)):
+                    g[i] += part * (r[i] - less * (g[i] + r[i]))
+        copy += 1.0
+    return log
+
+
+@inlined
+def _loss(norm, c, r):  # type: ignore[no-untyped-def]
+    """Takes r = mu[w] * c to r / norm; returns what share of c + r is lost to spread.
+
+    The new site is r - share (c + r).  With u = c + r all terms of the share are positive, so
+    that nothing cancels::
+
+        share = 1 - sum(mean - sq) / sum(sq - mean^2) / (c0 + 1)
+              = (c0 + 2) Q / (P + (c0 + 1) Q)     P, Q: sums of u_i u_j, r_i r_j over pairs i < j
+    """
+    scale, u0, r0, P, Q = 1.0 / norm, 0.0, 0.0, 0.0, 0.0
+    for i in range(len(c)):
+        r[i] *= scale
+        u = c[i] + r[i]
+        P += u * u0
+        Q += r[i] * r0
+        u0 += u
+        r0 += r[i]
+    return (u0 + 1.0) * Q / (P + u0 * Q) if Q > 0.0 else 0.0
+
+
+@inlined
+def _visit(mu_w, n, share, site, g, c, r):  # type: ignore[no-untyped-def]
+    """One update of one word's site; returns how far g would go by it, relative to its sum.
+
+    Infinitely far if it cannot be made: without the word no distribution is left.
+    """
+    k, c0, norm, least = len(g), 1.0, 0.0, 0.0
+    for i in range(k):
+        c[i] = g[i] - site[i]
+        r[i] = mu_w[i] * c[i]
+        c0 += c[i]
+        norm += r[i]
+        least = min(least, c[i])
+    if n <= 0.0:
+        return 0.0
+    if least < 0.0:
+        return np.inf
+    if norm <= 0.0:
+        return 0.0  # no topic has it
+    less, step, far = _loss(norm, c, r), share * n, 0.0
+    for i in range(k):
+        c[i] = r[i] - less * (c[i] + r[i]) - site[i]
+        far = max(far, abs(c[i]))
+        if step * c[i] < -0.8 * g[i]:
+            step = -0.8 * g[i] / c[i]
+    part = step / n
+    for i in range(k):
+        site[i] += part * c[i]
+        g[i] += step * c[i]
+    return DAMPING * n * far / c0
