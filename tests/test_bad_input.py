@@ -257,7 +257,7 @@ def test_masks_are_not_ignored(corpus):
 
 def test_masked_responses_of_texts_are_missing(corpus):
     X, y = corpus
-    with pytest.warns(topicprism.MissingValuesWarning, match="5 have no response"):
+    with pytest.warns(topicprism.MissingValuesWarning, match="5 with no response"):
         found = topicprism.fit(X, masked(y, 5), n_topics=3)
     assert found.info["n_left_out"] == {"no_response": 5}
 
