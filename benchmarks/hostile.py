@@ -38,7 +38,7 @@ from attacks import BAD, FINE, REFUSED, Home, Tally, commands, damage, kills, li
 # of each attack: how many, and how many with --quick
 SIZES = {
     "commands": (4400, 130),
-    "processes": (48, 2),
+    "processes": (36, 2),
     "files": (6000, 260),
     "shards": (800, 30),
     "kills": (150, 15),

@@ -254,7 +254,7 @@ def attack_processes(seed: int, n: int, home: Home) -> Tally:
         )  # fmt: skip
         try:
             if stop is not None:
-                time.sleep(rng.uniform(0, 3) ** 1.5)
+                time.sleep(rng.uniform(0, 2))
                 child.send_signal(stop)
             out, err = child.communicate(timeout=90)
         except subprocess.TimeoutExpired:
