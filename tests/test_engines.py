@@ -63,7 +63,9 @@ def test_a_cut_off_shard_says_so(corpus, tmp_path):
     path.write_bytes(path.read_bytes()[:-100])
     with pytest.raises(ValueError, match=r"bytes, but .* expected: it is not a whole shard; write"):
         OnDisk.open(tmp_path)
-    with pytest.raises(ValueError, match=r"000001.shard is not a whole shard .* write it again"):
+    with pytest.raises(
+        ValueError, match=r"000001.shard is not a whole shard .* write the folder again"
+    ):
         read(path)
 
 
@@ -127,8 +129,36 @@ def test_a_shard_with_ids_out_of_range_is_refused(corpus, tmp_path):
     with path.open("wb") as file:
         for array in arrays:
             np.save(file, array)
-    with pytest.raises(ValueError, match=r"a.shard is not a whole shard \(.*\); write it again"):
+    with pytest.raises(ValueError, match=r"a.shard is not a whole shard \(.*\); write the folder"):
         read(path)
+
+
+DAMAGE = {
+    "a header that is no Python": lambda arrays: [arrays[0], b"(', (", *arrays[1:]],
+    "responses for other documents": lambda arrays: [*arrays[:4], arrays[4][:-1]],
+    "a response that is no number": lambda arrays: [*arrays[:4], arrays[4] * np.nan],
+    "counts that are no counts": lambda arrays: [*arrays[:3], arrays[3] * 0.5, arrays[4]],
+    "no list of rows": lambda arrays: [arrays[0], np.array(3), *arrays[2:]],
+    "no number of words": lambda arrays: [arrays[0][:0], *arrays[1:]],
+}
+
+
+@pytest.mark.parametrize("damage", DAMAGE)
+def test_a_shard_that_was_made_wrong_is_a_sentence(corpus, tmp_path, damage):
+    """Whoever makes one may write the manifest that belongs to it."""
+    path = tmp_path / "a.shard"
+    write(path, corpus)
+    with path.open("rb") as file:
+        arrays = [np.load(file) for _ in range(5)]
+    with path.open("wb") as file:
+        for array in DAMAGE[damage](arrays):
+            if isinstance(array, bytes):
+                file.write(b"\x93NUMPY\x01\x00" + len(array).to_bytes(2, "little") + array)
+            else:
+                np.save(file, array)
+    with pytest.raises(ValueError, match=r"a.shard is not a whole shard \(.*\); write th") as said:
+        read(path)
+    assert "\n" not in str(said.value)
 
 
 def test_a_folder_without_shards_says_so(tmp_path):

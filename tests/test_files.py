@@ -8,11 +8,11 @@ import os
 import pickle
 import tracemalloc
 from dataclasses import fields, is_dataclass, replace
-from hashlib import blake2b
 from pathlib import Path
 
 import numpy as np
 import pytest
+from accidents import accident, inner_accident, sealed, with_header
 from crowds import crowd
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.base import clone
@@ -40,7 +40,6 @@ from topicprism import (
 )
 from topicprism.io.files import TextSketch, from_bytes, to_bytes
 from topicprism.io.files.container import (
-    ALIGNMENT,
     DIGEST,
     MAGIC,
     START,
@@ -417,13 +416,6 @@ def test_numbers_that_cannot_be_are_not_written(fitted):
 # --- reading what is damaged, foreign or hostile --------------------------------------
 
 
-def sealed(data):
-    """The same bytes with the length and the checksum that belong to them."""
-    data = bytearray(data)
-    data[16:24] = len(data).to_bytes(8, "little")
-    return bytes(data[:-DIGEST]) + blake2b(data[:-DIGEST], digest_size=DIGEST).digest()
-
-
 def edited(data, change):
     """The file with its header changed by a function, everything else consistent."""
     contents = unpack(data)
@@ -465,15 +457,6 @@ def test_damage_gets_a_sentence_that_names_the_file(good, tmp_path):
 def test_a_newer_format_says_so(good):
     newer = sealed(good[:8] + (2).to_bytes(4, "little") + good[12:])
     refused(newer, "it is of format 2, but this version of topicprism reads format 1; update")
-
-
-def with_header(good, header, arrays=b""):
-    raw = (
-        header if isinstance(header, bytes) else json.dumps(header, separators=(",", ":")).encode()
-    )
-    start = good[:12] + len(raw).to_bytes(4, "little") + bytes(8)
-    gap = bytes(-(START + len(raw)) % ALIGNMENT) if arrays else b""
-    return sealed(start + raw + gap + arrays + bytes(DIGEST))
 
 
 def declare(*arrays):
@@ -774,6 +757,14 @@ def test_facts_of_other_names_are_kept(good):
     assert from_bytes(edited(good, put("info", more))).info == more
 
 
+def test_arrays_of_several_lines_are_refused_in_one(fitted):
+    def draws(body):
+        return body["topics"]["fitted"]["coef_draws_"]
+
+    change = change_array(draws, lambda array: array * np.nan)
+    refused(edited(to_bytes(fitted["GibbsSLDA"]), change), "'coef_draws_' = array")
+
+
 def vocabulary_of(change, name="words"):
     """The words of the file changed: their bytes and ends."""
 
@@ -866,27 +857,6 @@ def test_a_classifier_needs_labels_that_fit(fitted):
 # --- a thousand accidents -------------------------------------------------------------
 
 
-def accident(data, rng):
-    """The file with one thing gone wrong."""
-    at, to = sorted(rng.integers(0, len(data), size=2).tolist())
-    match rng.integers(6):
-        case 0:
-            mutant = bytearray(data)
-            mutant[at] ^= 1 << int(rng.integers(8))
-        case 1:
-            mutant = data[:at]
-        case 2:
-            mutant = data[:at] + rng.bytes(int(rng.integers(1, 20))) + data[at:]
-        case 3:
-            mutant = bytearray(data)
-            mutant[at], mutant[to] = mutant[to], mutant[at]
-        case 4:
-            mutant = data[:at] + data[to:]
-        case _:
-            mutant = data[:at] + data[at : at + 64] + data[at:]
-    return bytes(mutant)
-
-
 def test_a_thousand_accidents_are_all_noticed(good, tmp_path):
     rng, path = np.random.default_rng(0), tmp_path / "m.tprism"
     for _ in range(1000):
@@ -924,48 +894,6 @@ def test_accidents_under_a_right_checksum_are_refused_or_read_as_they_are(what, 
         read_as_it_is(sealed(accident(data[:-DIGEST], rng).ljust(START, b"\0") + bytes(DIGEST)))
         changed = accident(header, rng)
         read_as_it_is(with_header(data, changed, arrays.lstrip(b"\0")))
-
-
-ODDITIES = [None, True, -1, 0, 3, 10**30, 1e308, "", "x", [], {}, [1, 2], {"$array": 0}]
-ODDITIES += [{"$float": "nan"}, {"$tuple": []}, {"$strings": [0, 1, "O"]}, {"$record": ["Model"]}]
-CHANGES = [
-    lambda a: a.T.copy(),
-    lambda a: np.asfortranarray(a),
-    lambda a: a[:-1].copy(),
-    lambda a: np.concatenate([a, a]),
-    lambda a: a.ravel(),
-    lambda a: a[None],
-    lambda a: a.astype("f4"),
-    lambda a: a.astype("i8"),
-    lambda a: a.astype("f8"),
-    lambda a: a * 0,
-    lambda a: a[:0],
-    lambda a: np.full(a.shape, np.nan),
-    lambda a: np.full(a.shape, np.inf),
-    lambda a: -a.astype("f8"),
-]
-
-
-def inner_accident(body, arrays, rng):
-    """Some value or array of the file replaced, added, taken away or put elsewhere."""
-    if rng.random() < 0.4:
-        i = rng.integers(len(arrays))
-        arrays[i] = CHANGES[rng.integers(len(CHANGES))](arrays[i])
-        return
-    places = [(body, key) for key in body]
-    for inside, key in places:
-        if isinstance(inside[key], dict):
-            places += [(inside[key], k) for k in inside[key]]
-        elif isinstance(inside[key], list):
-            places += [(inside[key], k) for k in range(len(inside[key]))]
-    (inside, key), (other, elsewhere) = (places[i] for i in rng.integers(len(places), size=2))
-    match rng.integers(4):
-        case 0:
-            del inside[key]
-        case 1:
-            inside[key] = json.loads(json.dumps(other[elsewhere]))
-        case _:
-            inside[key] = json.loads(json.dumps(ODDITIES[rng.integers(len(ODDITIES))]))
 
 
 @pytest.mark.parametrize("what", [*CLASSES, "sketch"])

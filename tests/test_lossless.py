@@ -261,6 +261,23 @@ def test_nothing_that_is_read_is_written_over(here, capsys, which):
     assert (here / "link.csv").is_symlink()
 
 
+@pytest.mark.parametrize(
+    "argv",
+    [
+        ["report", "m.tprism", "-o", "other.tprism"],
+        ["fit", "a.csv", "-o", "n.tprism", "--report", "other.tprism"],
+        ["predict", "m.tprism", "a.csv", "--output-format", "csv", "-o", "other.tprism"],
+    ],
+)
+def test_no_page_or_table_takes_the_place_of_a_model(here, capsys, argv):
+    (here / "other.tprism").write_bytes((here / "m.tprism").read_bytes())
+    before = contents(here)
+    status, out, err = run(capsys, *argv)
+    assert (status, out) == (2, "")
+    assert re.fullmatch(r"topicprism \w+: other.tprism holds a model or a sketch, .*\n", err), err
+    assert contents(here) == before
+
+
 @posix
 @pytest.mark.parametrize("argv", [["predict", "m.tprism", "-", "-o", "a.csv"], ["fit", "-"]])
 def test_standard_input_that_is_a_file_is_not_written_over(here, argv):

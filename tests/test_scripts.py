@@ -2,6 +2,7 @@
 something: bounds are wide, for quick forms are small."""
 
 import math
+import os
 import re
 import subprocess
 import sys
@@ -177,3 +178,18 @@ def test_experiments_and_benchmarks_run(script):
     if script.stem != "real_text":  # a ridge has no likelihood
         assert all(math.isfinite(n) for n in numbers(done.stdout)), done.stdout
     globals()[script.stem](done.stdout)
+
+
+@pytest.mark.skipif(os.name != "posix", reason="it forks, kills and limits processes")
+def test_hostile_input_ends_in_no_traceback_no_loss_and_no_wrong_answer():
+    script = REPOSITORY / "benchmarks" / "hostile.py"
+    run = subprocess.run(
+        [sys.executable, script, "--quick"], capture_output=True, text=True, cwd=REPOSITORY
+    )
+    assert run.returncode == 0, run.stdout + run.stderr
+    head, *rows = (line.rsplit(maxsplit=7) for line in run.stdout.splitlines())
+    assert head[-4:] == ["traceback", "lost", "wrong", "hung"]
+    assert len(rows) >= 9
+    for name, tried, *ends in rows:
+        assert int(tried.replace(",", "")) > 0, name
+        assert ends[-4:] == ["0"] * 4, name

@@ -17,6 +17,7 @@ from typing import Any, TextIO
 from topicprism.cli.progress import Progress
 from topicprism.io.atomic import check_target, followed, part_of
 from topicprism.io.files import FileError, TextSketch, load, plain
+from topicprism.io.files.container import holds_model
 from topicprism.io.tables import STDIN, Options, Table, TableError, matching, open_table
 from topicprism.pipeline import TopicPipeline
 
@@ -98,6 +99,10 @@ def output_path(name: str, inputs: Iterable[str | Path | int], suffix: str | Non
     places = [place for place in (path, part_of(path)) if place is not None]
     if any(_same(place, file) for place in places for file in inputs):
         raise TableError(f"{path} is to be read and written; write to another file")
+    if suffix is None and holds_model(path):
+        raise TableError(
+            f"{path} holds a model or a sketch, which this would write over; write to another file"
+        )
     return path
 
 

@@ -27,6 +27,7 @@ from scipy.sparse import csr_array
 from topicprism.documents.corpus import Corpus, Rows, joined
 from topicprism.documents.threads import Threaded
 from topicprism.io.atomic import replacing, write_bytes
+from topicprism.io.failures import reason
 from topicprism.kernels.blas import one_blas_thread
 from topicprism.validation import check_counts, check_response
 
@@ -176,11 +177,13 @@ def read(path: Path) -> Corpus:
     try:
         with path.open("rb") as file:
             n_words, indptr, ids, counts, y = (np.load(file, allow_pickle=False) for _ in range(5))
+        if (kinds := "".join(a.dtype.kind for a in (n_words, indptr, ids, counts, y))) != "iiiuf":
+            raise ValueError(f"its arrays are of the types {kinds}")
         shape = (len(indptr) - 1, int(n_words[0]))
         X = csr_array((counts, ids, indptr), shape=shape, copy=False)
         X.check_format(full_check=True)
-        return Corpus(X, y)
-    except (ValueError, EOFError) as error:
-        raise ValueError(
-            f"{path} is not a whole shard ({error}); write it again with OnDisk.write"
-        ) from None
+        return Corpus(X, check_response(y, len(indptr) - 1))
+    except OSError:
+        raise
+    except Exception as error:  # numpy reads headers as Python, which may fail in any way
+        raise ValueError(f"{path} is not a whole shard ({reason(error)}); {WRITE_AGAIN}") from None

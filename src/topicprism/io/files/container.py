@@ -124,6 +124,14 @@ def read(path: Path) -> Contents:
         return _contents(file, os.fstat(file.fileno()).st_size)
 
 
+def holds_model(path: Path) -> bool:
+    """Whether there is a file that begins as one of ours does."""
+    if not path.is_file():
+        return False
+    with path.open("rb") as file:
+        return file.read(len(MAGIC)) == MAGIC
+
+
 def unpack(data: bytes) -> Contents:
     """What the bytes of a file hold."""
     return _contents(io.BytesIO(data), len(data))
@@ -214,10 +222,10 @@ def _believed(source: Source, start: bytes, declared: int) -> Contents:
 
 
 def wrong(what: str) -> FileError:
-    """For a file whose checksum is right."""
+    """For a file whose checksum is right; what it has may be printed in several lines."""
     return FileError(
-        f"{what}, which this version of topicprism does not know; update topicprism, or write the "
-        "file again"
+        f"{' '.join(what.split())}, which this version of topicprism does not know; update "
+        "topicprism, or write the file again"
     )
 
 
