@@ -16,7 +16,6 @@ from topicprism.learn.result import (
     FitRequest,
     FitResult,
     Regime,
-    describe_variance,
     selection_of,
 )
 from topicprism.learn.spectrum import Spectrum, alpha0_of, describe_alpha0
@@ -56,7 +55,7 @@ def decomposed(
         reason = describe_alpha0(alpha0)
     found = decompose(sketch, k, alpha0, settings, rng=rng)
     left = _by_moments(sketch, found.model)
-    variance = f"{describe_variance(left.value, left.std)}, from second moments"
+    variance = f"from second moments, with a standard error of {left.std:.1g}"
     reasons = {
         "n_topics": why,
         "alpha0": reason,
@@ -98,7 +97,7 @@ def _with_noise(found: FitResult, context: FitContext) -> FitResult:
     if not second.std < first.std:
         return found
     variance = max(second.value, second.std)  # at least its standard error
-    reason = f"{describe_variance(variance, second.std)}, from halves of each document's words"
+    reason = f"from halves of each document's words, with a standard error of {second.std:.1g}"
     return found.with_noise_variance(variance, reason)
 
 

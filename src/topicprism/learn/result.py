@@ -132,10 +132,6 @@ def selection_of(
 # --- wording ----------------------------------------------------------------------------
 
 
-def describe_variance(value: float, std: float) -> str:
-    return f"{value:.3g}, with a standard error of {std:.1g}"
-
-
 def listed(numbers: Iterable[float]) -> str:
     *most, last = (f"{number:g}" for number in numbers)
     return f"{', '.join(most)} and {last}" if most else last
