@@ -1,6 +1,6 @@
 """Hostile input to topicprism: how often it ends in a traceback, a lost file or a wrong answer.
 
-    python benchmarks/hostile.py             # ten minutes on two cores; the counts of each attack
+    python benchmarks/hostile.py             # minutes on two cores; the counts of each attack
     python benchmarks/hostile.py --quick     # seconds, for the test suite
     python benchmarks/hostile.py --seed 7    # other inputs
 

@@ -50,6 +50,7 @@ from topicprism.io.files.container import (
 from topicprism.io.files.fitted import ATTRIBUTES, CLASSES, DERIVED, RULES
 from topicprism.learn import Trial
 from topicprism.model import Model
+from topicprism.show.report import summarise
 from topicprism.spectral.basis import Basis
 from topicprism.spectral.sketch import Sketch
 from topicprism.vectorizer import FastCountVectorizer, PrecomputedCounts
@@ -750,6 +751,12 @@ def test_hostile_contents_get_a_sentence(good, change, message):
 def test_facts_of_another_type_get_a_sentence(good, fact, value):
     name = "n_rows" if value == [{"n_rows": None}] else fact
     refused(edited(good, put("info", fact, value)), f"its info has '{name}' = ")
+
+
+def test_a_score_of_many_digits_is_a_number(crowded):
+    """One that numpy has no integers for."""
+    read = from_bytes(edited(to_bytes(crowded), put("info", "scores", {"held_out_pr2": 10**30})))
+    assert summarise(read).scores
 
 
 def test_facts_of_other_names_are_kept(good):

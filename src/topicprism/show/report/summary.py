@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 from typing import Any
 
@@ -162,7 +163,7 @@ def _numbered(values: Any) -> tuple[tuple[str, Any], ...]:
     return tuple(
         (str(name), value if isinstance(value, int) else float(value))
         for name, value in items
-        if isinstance(value, (int, float, np.number)) and np.isfinite(value)
+        if isinstance(value, (int, float, np.number)) and math.isfinite(value)
     )
 
 
