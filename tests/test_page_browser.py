@@ -147,7 +147,7 @@ def test_the_box_answers_as_python_does_for_any_model(
     made["topics"].predictive_variance_ = np.array([0.2, 0.8])
     facts = summarise(made)
     stopped = replace(facts.parameters, max_sweeps=how.max_sweeps, tolerance=how.tolerance)
-    write_page(replace(facts, numbers=stopped), tmp_path / "page.html")
+    write_page(replace(facts, parameters=stopped), tmp_path / "page.html")
     page = visit(path=tmp_path / "page.html")
     lengths = [*rng.integers(1, 600, 80), 5000, 20_000]
     texts = ["", *(" ".join(rng.choice(words, n)) for n in lengths)]
@@ -233,7 +233,7 @@ def test_typing_a_document_shows_topics_response_and_colours(visit, made):
     y_hat, std = made.predict([text], return_std=True)
     assert shown == f"{y_hat[0]:.2f}"
     assert page.locator("#prediction").inner_text().endswith(f", standard deviation {std[0]:.2f}")
-    assert "2 of them unknown" in page.locator("#answer").inner_text()
+    assert "2 of them not in the vocabulary" in page.locator("#answer").inner_text()
     assert page.locator("#read").inner_text() == text
     what = fitted(made)
     colouring = Colouring(what.reading, made["counts"].vocabulary_, what.model.mu)
