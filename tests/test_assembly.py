@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
-from scipy.sparse import vstack
+from scipy.sparse import csr_array, vstack
 from sklearn.compose import ColumnTransformer
 from sklearn.pipeline import make_pipeline
 from small_texts import small_texts
@@ -28,6 +28,7 @@ from topicprism.cli.arguments import parser
 from topicprism.cli.showing import scores
 from topicprism.estimators.base import threads_for
 from topicprism.evaluation import RunningPR2, pr2
+from topicprism.pipeline.provenance import Fingerprint
 from topicprism.pipeline.scoring import BASELINE, MEAN, OURS
 from topicprism.vectorizer import FastCountVectorizer, counting
 
@@ -397,3 +398,30 @@ def test_r2_of_documents_in_batches_is_that_of_all():
             running.add(y[i : i + 130], y_hat[i : i + 130])
         assert running.n == 1000
         assert running.value == pytest.approx(pr2(y, y_hat), abs=1e-9)
+
+
+def test_a_fingerprint_is_free_of_order_and_of_cuts():
+    texts, y = ["a clean room", "a loud night", "good food"], [5.0, 1.0, 4.0]
+    one = Fingerprint().update(texts, y).hexdigest()
+    assert Fingerprint().update(texts[::-1], y[::-1]).hexdigest() == one
+    assert Fingerprint().update(texts[:1], y[:1]).update(texts[1:], y[1:]).hexdigest() == one
+    assert Fingerprint().update(texts, y[::-1]).hexdigest() != one  # who has which number counts
+    assert Fingerprint().update([*texts, texts[0]], [*y, y[0]]).hexdigest() != one
+    X = csr_array(np.array([[1, 0, 2], [0, 3, 0]]))
+    for other in (X.astype(float), csr_array(X.toarray()[::-1])):
+        z = [1.0, 2.0] if other.dtype.kind == "f" else [2.0, 1.0]
+        same = Fingerprint().update(X, [1.0, 2.0]).hexdigest()
+        assert Fingerprint().update(other, z).hexdigest() == same
+
+
+def test_an_infinite_response_is_left_out_by_both(tmp_path, capsys):
+    y = [*map(float, STARS)]
+    y[7] = float("inf")
+    table = tmp_path / "t.csv"
+    with table.open("w", newline="") as file:
+        csv.writer(file).writerows([("text", "stars"), *zip(TEXTS, y, strict=True)])
+    model = str(tmp_path / "m.tprism")
+    assert main(["fit", str(table), "-o", model, "--held-out", "0", "--n-topics", "2"]) == 0
+    with pytest.warns(topicprism.MissingValuesWarning, match="1 with infinite response"):
+        ours = topicprism.fit(TEXTS, y, n_topics=2)
+    assert topicprism.load(model).info["n_left_out"] == ours.info["n_left_out"]

@@ -19,6 +19,7 @@ STEADY = 0.05  # of the variance: a sweep may change it by that much at the end
 # The next two: experiments/inference.py --constants
 BLOCKED = 0.3  # of a document's words: so many may have no step at the end; 0.1 or 0.5 do as well
 UNSURE = 2.0  # words of known topic: a document that says less is filtered; more costs time
+UNSURE_SPARSE = 8.0  # the same where alpha sums to less than 1 (tests/test_inference.py)
 NEGLIGIBLE = 12.0  # parts that are exp(12) times less likely move h by less than 1e-5
 MOST = 2.0**53  # copies of one word; documents with more are scaled down
 
@@ -46,7 +47,8 @@ def propagate(  # type: ignore[no-untyped-def]
     its prior, and so is one that has settled but says next to nothing, where sweeps lead astray.
     A document of more than LONG words starts where it is likeliest, and may not settle.
     """
-    k, longest, sure = len(alpha), 0, alpha.sum() + UNSURE
+    k, longest = len(alpha), 0
+    sure = alpha.sum() + (UNSURE if alpha.sum() >= 1.0 else UNSURE_SPARSE)
     for d in range(len(h)):
         longest = max(longest, indptr[d + 1] - indptr[d])
     sites, n = np.empty((longest, k)), np.empty(longest)

@@ -11,7 +11,8 @@ from typing import Any
 import numpy as np
 from scipy.sparse import csr_array
 
-from topicprism.io.tables.columns import EMPTY, NO_RESPONSE
+from topicprism.io.tables.columns import EMPTY, NO_RESPONSE, TOO_LARGE
+from topicprism.limits import MAX_RESPONSE
 from topicprism.validation import refuse_masked
 from topicprism.vectorizer.columns import are_counts
 from topicprism.vectorizer.counting import documents
@@ -77,14 +78,16 @@ def present(docs: Any, y: list[Any] | None) -> Batch:
             f"got {n} {kind} and {len(y)} responses, but expected one response for each "
             "document, in the same order"
         )
-    no_text, no_response = np.zeros(n, bool), np.zeros(n, bool)
+    no_text, no_response, too_large = np.zeros((3, n), bool)
     if not are_counts(docs):
         no_text = np.fromiter(map(_no_text, docs), bool, n)
     if y is not None:
         no_response = np.fromiter(map(_missing, y), bool, n) & ~no_text
-    left_out = +Counter({EMPTY: int(no_text.sum()), NO_RESPONSE: int(no_response.sum())})
+        too_large = np.fromiter(map(_too_large, y), bool, n) & ~no_text
+    reasons = {EMPTY: no_text, NO_RESPONSE: no_response, TOO_LARGE: too_large}
+    left_out = +Counter({why: int(rows.sum()) for why, rows in reasons.items()})
     if left_out:
-        keep = np.flatnonzero(~(no_text | no_response))
+        keep = np.flatnonzero(~(no_text | no_response | too_large))
         listed = " and ".join(f"{times} with {why}" for why, times in left_out.items())
         warnings.warn(
             f"{left_out.total()} of {n} documents are left out: {listed}",
@@ -104,6 +107,12 @@ def warn_of_unspaced(texts: Sequence[str]) -> None:
 
 def _no_text(value: Any) -> bool:
     return _missing(value) or (isinstance(value, str) and not value.strip())
+
+
+def _too_large(value: Any) -> bool:
+    """Infinite, or so large that its cube is no number."""
+    number = isinstance(value, (int, float, np.integer, np.floating))
+    return number and bool(abs(float(value)) >= MAX_RESPONSE)
 
 
 def _missing(value: Any) -> bool:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from hashlib import blake2b
+from itertools import pairwise, repeat
 from typing import Any, Self
 
 import numpy as np
@@ -20,39 +21,41 @@ TOO_SHORT = f"with fewer than {MIN_WORDS} known words"
 
 
 class Fingerprint:
-    """A digest of documents and responses; of texts the same however they are cut into batches."""
+    """A sum of digests of documents with their responses: the same in any order, cut in any way."""
 
     def __init__(self) -> None:
-        self._texts, self._responses = blake2b(digest_size=16), blake2b(digest_size=16)
+        self._sum = 0
 
     def update(self, docs: Iterable[str] | csr_array, y: Any = None) -> Self:
-        if issparse(docs):
-            self._add_counts(docs)
-        else:
-            for text in docs:
-                self._add(self._texts, text)
-        if y is not None:
-            for response in np.asarray(y).ravel().tolist():
-                number = isinstance(response, (int, float))
-                self._add(self._responses, repr(float(response)) if number else str(response))
+        contents = _rows(docs) if issparse(docs) else (_utf8(text) for text in docs)
+        responses = repeat("") if y is None else map(_plain, np.asarray(y).ravel().tolist())
+        for content, response in zip(contents, responses, strict=False):
+            both = len(content).to_bytes(8, "little") + content + _utf8(response)
+            digest = blake2b(both, digest_size=16).digest()
+            self._sum = (self._sum + int.from_bytes(digest, "little")) % 2**128
         return self
 
     def hexdigest(self) -> str:
-        both = self._texts.digest() + self._responses.digest()
-        return blake2b(both, digest_size=16).hexdigest()
+        return f"{self._sum:032x}"
 
-    def _add_counts(self, counts: csr_array) -> None:
-        """Whatever types they are kept in."""
-        X = counts.copy()
-        X.sum_duplicates()
-        X.eliminate_zeros()
-        for array, kind in ((X.indptr, "<i8"), (X.indices, "<i8"), (X.data, "<f8")):
-            self._texts.update(np.ascontiguousarray(array, dtype=kind).data)
 
-    @staticmethod
-    def _add(digest: Any, text: str) -> None:
-        utf8 = text.encode("utf-8", "surrogatepass")
-        digest.update(len(utf8).to_bytes(8, "little") + utf8)
+def _rows(counts: csr_array) -> Iterator[bytes]:
+    """Word counts of each document, whatever types they are kept in."""
+    X = counts.copy()
+    X.sum_duplicates()
+    X.eliminate_zeros()
+    ids, data = X.indices.astype("<i8"), X.data.astype("<f8")
+    for start, stop in pairwise(X.indptr.tolist()):
+        yield ids[start:stop].tobytes() + data[start:stop].tobytes()
+
+
+def _plain(response: Any) -> str:
+    number = isinstance(response, (int, float))
+    return repr(float(response)) if number else str(response)
+
+
+def _utf8(text: str) -> bytes:
+    return text.encode("utf-8", "surrogatepass")
 
 
 @dataclass

@@ -125,7 +125,19 @@ def _about_sketch(sketch: TextSketch) -> dict[str, Any]:
         "n_documents": sketch.n,
         "n_left_out": {why: n for why, n in left_out.items() if n > 0},
         "scores": {},
+        **_range_of(parts),
     }
+
+
+def _range_of(parts: list[dict[str, Any]]) -> dict[str, Any]:
+    """The range and mean of all responses, where every part has them."""
+    known: list[Any] = [part.get("response") for part in parts]
+    if not all(isinstance(r, dict) and {"mean", "min", "max"} <= set(r) for r in known):
+        return {}
+    n = [part["n_documents"] for part in parts]
+    mean = sum(m * r["mean"] for m, r in zip(n, known, strict=True)) / max(sum(n), 1)
+    low, high = min(r["min"] for r in known), max(r["max"] for r in known)
+    return {"response": {"mean": mean, "min": low, "max": high}}
 
 
 def vectorizer(args: argparse.Namespace) -> FastCountVectorizer:

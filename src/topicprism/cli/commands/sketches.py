@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import fields
 from functools import reduce
@@ -16,6 +17,7 @@ from topicprism.cli.session import SKETCH, Session, load_sketch
 from topicprism.io.files import TextSketch, save
 from topicprism.io.tables import TableError
 from topicprism.pipeline.drawing import Drawn
+from topicprism.pipeline.provenance import TOO_SHORT
 from topicprism.pipeline.streaming import Stream
 from topicprism.pipeline.watching import Watched
 from topicprism.spectral.sketch import Sketch, sketch_over  # fmt: skip
@@ -44,7 +46,8 @@ def sketch(session: Session) -> None:
                        info=info)  # fmt: skip
     save(whole, path)
     facts = {"sketch": str(path), **_size(whole), **info}
-    session.show(facts, _lines(facts, ledger.left_out))
+    short = Counter({TOO_SHORT: ledger.n_documents - whole.n})
+    session.show(facts, _lines(facts, ledger.left_out + short))
 
 
 def _size(s: TextSketch) -> dict[str, Any]:

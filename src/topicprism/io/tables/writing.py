@@ -36,7 +36,8 @@ def output_format(path: Path | None, asked: str | None) -> str:
     kind = asked or ENDINGS.get(Path(name).suffix)
     if kind is None:
         raise TableError(
-            f"{path.name} does not name a format; end it in .csv, .tsv, .jsonl or .parquet"
+            f"{path.name} does not name a format; end it in .csv, .tsv, .jsonl or .parquet, or "
+            "give --output-format"
         )
     return kind
 

@@ -34,6 +34,7 @@ CONSTANTS = (
     "STEADY",
     "BLOCKED",
     "UNSURE",
+    "UNSURE_SPARSE",
     "NEGLIGIBLE",
 )  # of inference
 GAP = re.compile(r"\{\{(\w+)\}\}")

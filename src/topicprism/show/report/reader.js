@@ -131,7 +131,7 @@ const reader = (facts) => {
       settle(counts, sites, g, length);
     } else {
       const settled = sweepAll(counts, sites, g, length);
-      if (k > 1 && (!settled || sum(g) < sum(alpha) + facts.unsure)) filterParts(counts, g);
+      if (k > 1 && (!settled || sum(g) < sum(alpha) + (sum(alpha) >= 1 ? facts.unsure : facts.unsure_sparse))) filterParts(counts, g);
     }
     const total = sum(g);
     return { h: Array.from(g, (x) => x / total), total };
