@@ -32,7 +32,7 @@ def measure(n_documents: int) -> dict[str, tuple[float, float]]:
     rows, dense = (X.indptr, X.indices, X.data), X.astype(float)
     S20, B = rng.standard_normal((500, 20)), rng.standard_normal((500, 16))
     m = dense.sum(axis=1)
-    c1 = 1 / (m + cpu.HALF)
+    c1 = 1 / (m + cpu.HALF_WEIGHT_WORDS)
     c2, c3 = c1 / (m - 1), c1 / ((m - 1) * (m - 2))
     unit = best(lambda: dense @ S20)
 

@@ -317,7 +317,7 @@ def test_the_demo_writes_over_nothing_but_itself(tmp_path, monkeypatch, capsys, 
     (tmp_path / "d" / name).write_text("mine")
     status, out, err = run(capsys, "demo", "--folder", "d", "--documents", "500")
     assert (status, out) == (2, "")
-    assert f"{name} is there already and not from this demo" in err
+    assert f"{name} exists and is not from this demo" in err
     assert contents(tmp_path / "d") == {name: b"mine"}
 
 

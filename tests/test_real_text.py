@@ -69,7 +69,7 @@ def test_defaults_say_how_little_120_reviews_tell():
         fitted = topicprism.fit(TEXTS, STARS)
     assert fitted.info["n_left_out"] == {"with fewer than 3 known words": 67}
     assert fitted.info["scores"]["held_out_pr2"] < 0
-    assert "predict little of the response" in fitted.topics.selection_.reasons["n_topics"]
+    assert "predict the response poorly" in fitted.topics.selection_.reasons["n_topics"]
     spread = np.ptp(fitted.predict(TEXTS))
     assert spread < 0.2 * np.std(STARS)  # and does not pretend to know
 

@@ -55,6 +55,14 @@ def inference(out):
     assert "0 of 864 long documents do not settle" in out
 
 
+def inference_grid(out):
+    """Chains and enumeration, two oracles, agree."""
+    for line in out.splitlines()[1:]:
+        apart, ratio = numbers(line)[-2:]
+        assert apart < 0.02
+        assert 0.9 < ratio < 1.1
+
+
 def intervals(out):
     inside, size = numbers(out.splitlines()[1])[-2:]
     assert inside >= 75  # per cent, of a few coefficients
