@@ -34,7 +34,10 @@ from topicprism.inference import posterior, predict
 from topicprism.kernels import propagation
 
 DATA = Path(__file__).resolve().parents[2] / "shared" / "data" / "hotel_reviews.parquet"
-OTHERWISE = {"BLOCKED": (0.0, 0.1, 0.3, 0.5), "UNSURE": (0.0, 1.0, 2.0, 3.0, 5.0)}
+OTHERWISE = {
+    "MAX_BLOCKED_SHARE": (0.0, 0.1, 0.3, 0.5),
+    "MIN_KNOWN_WORDS": (0.0, 1.0, 2.0, 3.0, 5.0),
+}
 
 
 @nb.njit(cache=True)
@@ -130,7 +133,7 @@ def not_settling(n_documents: int, chain: GibbsInference) -> None:
     rng = np.random.default_rng(0)
     truth = draw_model(2000, 50, rng)
     X, _, _ = draw_corpus(truth, n_documents, 100, rng)
-    stopped, ours = (infer(truth, X, EPInference(50, must_settle=s)) for s in (False, True))
+    stopped, ours = (infer(truth, X, EPInference(50, must_converge=s)) for s in (False, True))
     other = np.abs(stopped - ours).max(axis=1) > 0
     exact = infer(truth, X[other], chain)
     away = [np.abs(h[other] - exact).sum(axis=1).mean() for h in (stopped, ours)]
@@ -156,7 +159,7 @@ def long_documents(seeds: list[int]) -> None:
                     X = csr_array(np.stack([rng.multinomial(m, p) for m in sizes for p in P]))
                     with warnings.catch_warnings():
                         warnings.simplefilter("ignore")
-                        unsettled += int((~posterior(model, X).settled).sum())
+                        unsettled += int((~posterior(model, X).converged).sum())
                     n += X.shape[0]
     print(f"{unsettled} of {n} long documents do not settle")
 
@@ -236,14 +239,14 @@ def joined_reviews(quick: bool) -> None:
     )
     bad = text[n:][stars[n:] == 1][: max(sizes)].tolist()
     print(f"one by one: {fitted.predict(bad).mean():.2f} on average")
-    bursts = inference.BURSTS
+    bursts = inference.BURST_WORDS
     for size in sizes:
         joined = " ".join(bad[:size])
         length = fitted["counts"].transform([joined]).sum()
         now = fitted.predict([joined])[0]
-        inference.BURSTS = np.inf  # as if it were one document of bursts
+        inference.BURST_WORDS = np.inf  # as if it were one document of bursts
         one = fitted.predict([joined])[0]
-        inference.BURSTS = bursts
+        inference.BURST_WORDS = bursts
         print(f"{size} joined, {length:,} words: {now:.2f}; taken for one document {one:.2f}")
 
 

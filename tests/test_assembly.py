@@ -422,6 +422,8 @@ def test_an_infinite_response_is_left_out_by_both(tmp_path, capsys):
         csv.writer(file).writerows([("text", "stars"), *zip(TEXTS, y, strict=True)])
     model = str(tmp_path / "m.tprism")
     assert main(["fit", str(table), "-o", model, "--held-out", "0", "--n-topics", "2"]) == 0
-    with pytest.warns(topicprism.MissingValuesWarning, match="1 with infinite response"):
+    with pytest.warns(
+        topicprism.MissingValuesWarning, match="1 with response of 1e.100 or beyond, or infinite"
+    ):
         ours = topicprism.fit(TEXTS, y, n_topics=2)
     assert topicprism.load(model).info["n_left_out"] == ours.info["n_left_out"]

@@ -14,7 +14,7 @@ from topicprism import EPInference, GibbsInference, Model, infer
 from topicprism.datasets import draw_corpus, draw_model
 from topicprism.documents.corpus import take_rows
 from topicprism.evaluation import pr2
-from topicprism.inference import BURSTS, posterior, predict, weighed
+from topicprism.inference import BURST_WORDS, posterior, predict, weighed
 
 
 def tiny_model(rng, k=3, V=6):
@@ -205,7 +205,7 @@ def test_long_documents_against_the_maximum(k, alpha0):
             warnings.simplefilter("ignore", ConvergenceWarning)
             known = posterior(model, csr_array(X))
         assert np.abs(known.h - best).sum(axis=1).max() < 0.2
-        assert known.settled.all() or (alpha0 < 0.1 and known.settled.mean() > 0.9)
+        assert known.converged.all() or (alpha0 < 0.1 and known.converged.mean() > 0.9)
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -217,7 +217,7 @@ def test_steps_that_cannot_be_made_are_no_convergence(seed):
     X = vstack([counts_of(w, 30) for w in words]).tocsr()
     exact = np.stack([exact_posterior_mean(model, w) for w in words])
     away = np.abs(infer(model, X) - exact).sum(axis=1)
-    left = np.abs(infer(model, X, EPInference(must_settle=False)) - exact).sum(axis=1)
+    left = np.abs(infer(model, X, EPInference(must_converge=False)) - exact).sum(axis=1)
     assert away.mean() < 0.15
     assert away.mean() < left.mean()
 
@@ -250,13 +250,13 @@ def test_what_does_not_settle_is_said(rng):
         np.stack([drawn(rng, model, kind, n) for kind, n in ((1, 20), (1, 5000), (0, 9))])
     )
     sentence = (
-        r"the topic proportions of 1 of 3 documents \(the first is document 1\) did not settle"
+        r"the topic proportions of 1 of 3 documents \(the first is document 1\) did not converge"
     )
     with pytest.warns(ConvergenceWarning, match=sentence):
         known = posterior(model, X, EPInference(max_sweeps=2, tolerance=1e-9))
-    assert known.settled.tolist() == [True, False, True]
-    assert posterior(model, X, EPInference(2, 1e-9, must_settle=False)).settled.all()
-    assert posterior(model, X).settled.all()
+    assert known.converged.tolist() == [True, False, True]
+    assert posterior(model, X, EPInference(2, 1e-9, must_converge=False)).converged.all()
+    assert posterior(model, X).converged.all()
 
 
 @pytest.mark.parametrize("huge", [1e9, 1e15, 1e300])
@@ -306,7 +306,7 @@ def test_joined_documents_predict_about_as_their_parts(seed):
 
 
 def test_repetitions_in_an_ordinary_document_weigh_as_before(rng):
-    X = csr_array(rng.multinomial(BURSTS, np.full(30, 1 / 30), size=5))
+    X = csr_array(rng.multinomial(BURST_WORDS, np.full(30, 1 / 30), size=5))
     rows = take_rows(X, 0, 5)
     assert_array_equal(weighed(rows, 0.75).data, X.data / (1 + 0.75 * (X.data - 1)))
     assert weighed(rows, 0.0) is rows

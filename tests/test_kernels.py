@@ -79,11 +79,11 @@ def test_one_sweep_of_propagation(rng):
     model = unequal_model(rng, n_words=8, n_topics=3)
     n = np.array([2, 0, 1, 3, 1, 0, 0, 1])
     X = csr_array(n[None])
-    h, totals, settled = np.empty((1, 3)), np.empty(1), np.ones(1, bool)
+    h, totals, converged = np.empty((1, 3)), np.empty(1), np.ones(1, bool)
     propagation.propagate(
-        X.indptr, X.indices, X.data, model.mu, model.alpha, 1, 0.0, False, h, totals, settled
+        X.indptr, X.indices, X.data, model.mu, model.alpha, 1, 0.0, False, h, totals, converged
     )
-    assert not settled[0]
+    assert not converged[0]
 
     g = model.alpha.copy()
     for w in np.flatnonzero(n):
@@ -103,9 +103,9 @@ def test_few_words_are_filtered_by_parts_of_the_prior(rng):
     model = unequal_model(rng, n_words=8, n_topics=3)
     alpha, n = model.alpha / 10, np.array([2, 0, 1, 0, 0, 0, 0, 1])
     X = csr_array(n[None])
-    h, totals, settled = np.empty((1, 3)), np.empty(1), np.ones(1, bool)
+    h, totals, converged = np.empty((1, 3)), np.empty(1), np.ones(1, bool)
     propagation.propagate(
-        X.indptr, X.indices, X.data, model.mu, alpha, 500, 1e-3, True, h, totals, settled
+        X.indptr, X.indices, X.data, model.mu, alpha, 500, 1e-3, True, h, totals, converged
     )
     weights, means, squares = [], [], []
     for i in range(3):

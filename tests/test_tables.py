@@ -225,7 +225,7 @@ def test_rows_left_out_are_counted_by_reason(tmp_path):
             "text that is not a string": 1,
             "no response": 3,
             "response that is not a number": 2,
-            "response of 1e+100 or beyond": 1,
+            "response of 1e+100 or beyond, or infinite": 1,
             "damaged row": 1,
         }
     )

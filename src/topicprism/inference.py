@@ -29,7 +29,7 @@ from topicprism.kernels import fold_in, propagation
 from topicprism.model import Model
 
 Flags = NDArray[np.bool_]  # one per document
-BURSTS = 1000  # words; in a document of more, repetitions are no bursts but what is to be expected
+BURST_WORDS = 1000  # in longer documents repetitions are expected, not bursts (docs/inference.md)
 
 
 @dataclass(frozen=True)
@@ -37,26 +37,33 @@ class EPInference:
     """Stop a document when no word moves its Dirichlet by ``tolerance`` of its total.
 
     One that does not settle is filtered if it is short and reported if it is long, and one of
-    few words that say little is filtered too (``docs/inference.md``); unless ``must_settle`` is
+    few words that say little is filtered too (``docs/inference.md``); unless ``must_converge`` is
     False, which takes documents as the sweeps leave them.
     """
 
     max_sweeps: int = 500
     tolerance: float = 2e-3
-    must_settle: bool = True
+    must_converge: bool = True
 
     def __post_init__(self) -> None:
         if self.max_sweeps < 1 or not self.tolerance >= 0:
             raise ValueError(f"{self}, but expected at least one sweep and a tolerance from 0 up")
 
     def fill(
-        self, X: Rows, mu: Array, alpha: Array, first: int, h: DocTopic, totals: Doc, settled: Flags
+        self,
+        X: Rows,
+        mu: Array,
+        alpha: Array,
+        first: int,
+        h: DocTopic,
+        totals: Doc,
+        converged: Flags,
     ) -> None:
         propagation.propagate(
             X.indptr, X.indices, X.data, mu, alpha,
-            self.max_sweeps, self.tolerance, self.must_settle, h, totals, settled,
+            self.max_sweeps, self.tolerance, self.must_converge, h, totals, converged,
         )  # fmt: skip
-        settled |= not self.must_settle
+        converged |= not self.must_converge
 
 
 @dataclass(frozen=True)
@@ -72,9 +79,16 @@ class GibbsInference:
             raise ValueError(f"{self}, but expected burn_in from 0 and n_sweeps from 1 up")
 
     def fill(
-        self, X: Rows, mu: Array, alpha: Array, first: int, h: DocTopic, totals: Doc, settled: Flags
+        self,
+        X: Rows,
+        mu: Array,
+        alpha: Array,
+        first: int,
+        h: DocTopic,
+        totals: Doc,
+        converged: Flags,
     ) -> None:
-        settled[:] = True
+        converged[:] = True
         totals[:] = np.nan  # what it keeps of its sweeps tells no spread
         fold_in.gibbs(
             X.indptr, X.indices, X.data, mu, alpha,
@@ -88,7 +102,7 @@ class Posterior:
 
     h: DocTopic
     total: Doc
-    settled: Flags  # where not, h and total may be wrong
+    converged: Flags  # where not, h and total may be wrong
 
     def variance(self, eta: Topic) -> Doc:
         """Var[eta . h | words]."""
@@ -114,7 +128,7 @@ def posterior(
 ) -> Posterior:
     """E[h | words] of each document and, by propagation, how sure it is.
 
-    Raises a ``ConvergenceWarning`` that says how many documents have not settled, if any.
+    Raises a ``ConvergenceWarning`` that says how many documents have not converged, if any.
     """
     if counts.shape[1] != model.n_words:
         raise ValueError(
@@ -128,26 +142,26 @@ def posterior(
         )
     mu, alpha = np.ascontiguousarray(model.mu), np.ascontiguousarray(model.alpha)
     h, totals = np.empty((counts.shape[0], model.n_topics)), np.empty(counts.shape[0])
-    settled = np.empty(counts.shape[0], bool)
+    converged = np.empty(counts.shape[0], bool)
 
     def fill(rows: tuple[int, int]) -> None:
         start, stop = rows
         X = weighed(take_rows(counts, start, stop), model.burstiness)
-        how.fill(X, mu, alpha, start, h[start:stop], totals[start:stop], settled[start:stop])
+        how.fill(X, mu, alpha, start, h[start:stop], totals[start:stop], converged[start:stop])
 
     with ThreadPoolExecutor(n_threads) as pool:
         list(pool.map(fill, cut(counts, 4 * n_threads)))
-    if not settled.all():
-        _warn(settled)
-    return Posterior(h, totals, settled)
+    if not converged.all():
+        _warn(converged)
+    return Posterior(h, totals, converged)
 
 
-def _warn(settled: Flags) -> None:
-    away = np.flatnonzero(~settled)
+def _warn(converged: Flags) -> None:
+    away = np.flatnonzero(~converged)
     warnings.warn(
-        f"the topic proportions of {len(away)} of {len(settled)} documents (the first is document "
-        f"{away[0]}) did not settle and may be wrong; leave these documents out, or infer them by "
-        "infer(model, counts, EPInference(max_sweeps=5000))",
+        f"the topic proportions of {len(away)} of {len(converged)} documents (the first is "
+        f"document {away[0]}) did not converge and may be wrong; leave these out, or infer them "
+        "by infer(model, counts, EPInference(max_sweeps=5000))",
         ConvergenceWarning,
         stacklevel=4,
     )
@@ -157,14 +171,14 @@ def weighed(X: Rows, burstiness: float) -> Rows:
     """Counts as evidence: the n-th repetition of a word says less than the first.
 
     n words that agree as bursts of them do are worth n / (1 + burstiness (n - 1)).  A document
-    of more than BURSTS words is as many of them, joined, as it is times longer: n is the count
+    of more than BURST_WORDS words is as many of them, joined, as it is times longer: n is the count
     in each.  Else all its words would come to weigh the same.
     """
     if burstiness == 0:
         return X
     n = X.data.astype(float)
     document = np.repeat(np.arange(X.shape[0]), np.diff(X.indptr))
-    joined = np.maximum(np.bincount(document, n, X.shape[0]) / BURSTS, 1)[document]
+    joined = np.maximum(np.bincount(document, n, X.shape[0]) / BURST_WORDS, 1)[document]
     return replace(X, data=n / (1 + burstiness * np.maximum(n / joined - 1, 0)))
 
 

@@ -11,22 +11,22 @@ import numpy as np
 from topicprism.kernels.compiling import inlined, jit
 
 DAMPING = 0.7  # of a full step; undamped, some documents go round in circles
-PATIENCE = 20  # sweeps before steps are shortened further
-LONG = 1000.0  # words; where a document has more, the first steps from the prior overshoot
-FIRST = 50  # sweeps of a shorter one, which takes about ten; then it is filtered
-CLIMBS = 30  # steps of expectation-maximisation to that start
-STEADY = 0.05  # of the variance: a sweep may change it by that much at the end
+FULL_STEP_SWEEPS = 20  # sweeps before steps are shortened further
+LONG_DOCUMENT_WORDS = 1000.0  # in longer ones the first steps from the prior overshoot
+FIRST_SWEEPS = 50  # sweeps of a shorter one, which takes about ten; then it is filtered
+EM_STEPS = 30  # steps of expectation-maximisation to that start
+VARIANCE_TOLERANCE = 0.05  # of the variance: a sweep may change it by that much at the end
 # The next two: experiments/inference.py --constants
-BLOCKED = 0.3  # of a document's words: so many may have no step at the end; 0.1 or 0.5 do as well
-UNSURE = 2.0  # words of known topic: a document that says less is filtered; more costs time
-UNSURE_SPARSE = 8.0  # the same where alpha sums to less than 1 (tests/test_inference.py)
-NEGLIGIBLE = 12.0  # parts that are exp(12) times less likely move h by less than 1e-5
-MOST = 2.0**53  # copies of one word; documents with more are scaled down
+MAX_BLOCKED_SHARE = 0.3  # of its words may have no step at the end; 0.1 or 0.5 do as well
+MIN_KNOWN_WORDS = 2.0  # of known topic: a document worth less is filtered; more costs time
+MIN_KNOWN_WORDS_SPARSE = 8.0  # the same where alpha sums to less than 1 (tests/test_inference.py)
+NEGLIGIBLE_LOG_RATIO = 12.0  # parts that are exp(12) times less likely move h by less than 1e-5
+MAX_COPIES = 2.0**53  # copies of one word; documents with more are scaled down
 
 
 @jit
 def propagate(  # type: ignore[no-untyped-def]
-    indptr, words, counts, mu, alpha, max_sweeps, tolerance, must_settle, h, totals, settled
+    indptr, words, counts, mu, alpha, max_sweeps, tolerance, must_converge, h, totals, converged
 ):
     """Expectation propagation: a Dirichlet(g) close to the posterior, mean h[d], sum totals[d].
 
@@ -43,12 +43,12 @@ def propagate(  # type: ignore[no-untyped-def]
     is damped, and shortened where it would take an entry of g to zero.
 
     Where an entry of c is negative there is no such step: a document with many such words has
-    not settled, however little the others move.  If it ``must_settle``, it is filtered by parts of
-    its prior, and so is one that has settled but says next to nothing, where sweeps lead astray.
-    A document of more than LONG words starts where it is likeliest, and may not settle.
+    not converged, however little the others move.  If it ``must_converge``, it is filtered by
+    parts of its prior, and so is one that has converged but whose words determine next to nothing,
+    where sweeps lead astray.  A long document starts where it is likeliest, and may not converge.
     """
     k, longest = len(alpha), 0
-    sure = alpha.sum() + (UNSURE if alpha.sum() >= 1.0 else UNSURE_SPARSE)
+    sure = alpha.sum() + (MIN_KNOWN_WORDS if alpha.sum() >= 1.0 else MIN_KNOWN_WORDS_SPARSE)
     for d in range(len(h)):
         longest = max(longest, indptr[d + 1] - indptr[d])
     sites, n = np.empty((longest, k)), np.empty(longest)
@@ -57,17 +57,17 @@ def propagate(  # type: ignore[no-untyped-def]
         w, m = words[indptr[d] : indptr[d + 1]], indptr[d + 1] - indptr[d]
         length = _copies(counts[indptr[d] : indptr[d + 1]], n)
         s = sites[:m]
-        if length > LONG:
+        if length > LONG_DOCUMENT_WORDS:
             _climb(w, n, mu, alpha, s, g, r)
-            settled[d] = _settle(w, n, mu, length, max_sweeps, tolerance, s, g, c, r, last)
+            converged[d] = _settle(w, n, mu, length, max_sweeps, tolerance, s, g, c, r, last)
         else:
             s[:] = 0.0
             g[:] = alpha
-            sweeps = min(max_sweeps, FIRST)
-            settled[d] = _sweep_all(w, n, mu, length, sweeps, tolerance, s, g, c, r)
-            if must_settle and k > 1 and (not settled[d] or g.sum() < sure):
+            sweeps = min(max_sweeps, FIRST_SWEEPS)
+            converged[d] = _sweep_all(w, n, mu, length, sweeps, tolerance, s, g, c, r)
+            if must_converge and k > 1 and (not converged[d] or g.sum() < sure):
                 _filter_parts(w, n, mu, alpha, g, r, last)
-                settled[d] = True
+                converged[d] = True
         totals[d] = g.sum()
         for i in range(k):
             h[d, i] = g[i] / totals[d]
@@ -78,7 +78,7 @@ def _copies(counts, n):  # type: ignore[no-untyped-def]
     """Counts as numbers that can be squared; returns their sum."""
     most, length = 1.0, 0.0
     for j in range(len(counts)):
-        most = max(most, counts[j] / MOST)
+        most = max(most, counts[j] / MAX_COPIES)
     for j in range(len(counts)):
         n[j] = counts[j] / most
         length += n[j]
@@ -89,7 +89,7 @@ def _copies(counts, n):  # type: ignore[no-untyped-def]
 def _sweep_all(words, n, mu, length, max_sweeps, tolerance, sites, g, c, r):  # type: ignore[no-untyped-def]
     """Visit all words until none would move g by ``tolerance`` of its sum: could most be made?"""
     for sweep in range(max_sweeps):
-        share = DAMPING if sweep < PATIENCE else DAMPING * PATIENCE / sweep
+        share = DAMPING if sweep < FULL_STEP_SWEEPS else DAMPING * FULL_STEP_SWEEPS / sweep
         moved, blocked = 0.0, 0.0
         for j in range(len(words)):
             far = _visit(mu[words[j]], n[j], share, sites[j], g, c, r)
@@ -97,8 +97,8 @@ def _sweep_all(words, n, mu, length, max_sweeps, tolerance, sites, g, c, r):  # 
                 blocked += n[j]
             else:
                 moved = max(moved, far)
-        few = blocked <= BLOCKED * length
-        if moved < tolerance or (not few and sweep >= 2 * PATIENCE):
+        few = blocked <= MAX_BLOCKED_SHARE * length
+        if moved < tolerance or (not few and sweep >= 2 * FULL_STEP_SWEEPS):
             return few
     return False
 
@@ -110,7 +110,7 @@ def _climb(words, n, mu, alpha, sites, g, r):  # type: ignore[no-untyped-def]
     What it climbs, ``sum of n log(mu[w] . h) + alpha . log h``, has one summit.
     """
     g[:] = alpha
-    for _ in range(CLIMBS):
+    for _ in range(EM_STEPS):
         r[:] = g
         g[:] = alpha
         for j in range(len(words)):
@@ -148,10 +148,10 @@ def _settle(  # type: ignore[no-untyped-def]
         moved *= whole
         ahead = moved * before / (before - moved) if moved < before < np.inf else np.inf
         near = 40.0 * moved < tolerance or (2.0 * moved < tolerance and ahead < 5.0 * tolerance)
-        calm = whole * abs(now - spread) <= STEADY * now
-        if near and calm and blocked <= BLOCKED * length:
+        calm = whole * abs(now - spread) <= VARIANCE_TOLERANCE * now
+        if near and calm and blocked <= MAX_BLOCKED_SHARE * length:
             return True
-        if moved >= before and sweep >= PATIENCE:
+        if moved >= before and sweep >= FULL_STEP_SWEEPS:
             share *= DAMPING
         before, spread = moved, now
     return False
@@ -190,7 +190,7 @@ def _filter_parts(words, n, mu, alpha, g, r, mean):  # type: ignore[no-untyped-d
         g[:] = alpha
         g[part] += 1.0
         log = np.log(alpha[part])
-        log += _filter(words, n, mu, best - log - NEGLIGIBLE, g, r)
+        log += _filter(words, n, mu, best - log - NEGLIGIBLE_LOG_RATIO, g, r)
         if log == -np.inf:
             continue
         if log > best:

@@ -40,7 +40,7 @@ from topicprism.learn.jackknife import jackknife_std, jackknife_value
 from topicprism.model import Model
 
 ROUGH_INFERENCE = EPInference(
-    max_sweeps=8, tolerance=0.03, must_settle=False
+    max_sweeps=8, tolerance=0.03, must_converge=False
 )  # h need not be exact
 MAX_WORD_TYPES = 2_000  # that g is made of, the most frequent
 CORPUS_SHARE = 0.05  # of the corpus in q, so that no word is next to impossible

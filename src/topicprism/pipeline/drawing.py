@@ -43,8 +43,10 @@ class Drawn:
         if self.baseline == 0:
             return np.empty(0, np.intp), np.empty(0, np.intp)
         keys = text_keys(texts, self.seed)
-        held = keys < np.uint64(self.held_out)
-        return np.flatnonzero(held), np.flatnonzero(~held & (keys <= np.uint64(self.baseline - 1)))
+        chosen = keys < np.uint64(self.held_out)
+        return np.flatnonzero(chosen), np.flatnonzero(
+            ~chosen & (keys <= np.uint64(self.baseline - 1))
+        )
 
 
 @dataclass
@@ -64,8 +66,8 @@ class Drawing:
         """About this share of the texts held out; none if there are few texts in all."""
         if share == 0 or self.n < FITTING.min_documents:
             return Drawn(self.seed)
-        n_held = min(round(share * self.n), FITTING.max_held_out)
-        n_base = min(self.n - n_held, FITTING.max_baseline)
+        n_held_out = min(round(share * self.n), FITTING.max_held_out)
+        n_base = min(self.n - n_held_out, FITTING.max_baseline)
         edges = [*self.smallest.tolist(), 2**64]
-        held, base = edges[n_held], edges[min(n_held + n_base, len(edges) - 1)]
-        return Drawn(self.seed, held, base) if held > edges[0] else Drawn(self.seed)
+        held_out, base = edges[n_held_out], edges[min(n_held_out + n_base, len(edges) - 1)]
+        return Drawn(self.seed, held_out, base) if held_out > edges[0] else Drawn(self.seed)

@@ -28,7 +28,7 @@ INDEX = re.compile(r"__index_level_\d+__")  # what pandas calls a nameless index
 
 EMPTY, NO_STRING = "empty text", "text that is not a string"
 NO_RESPONSE, NO_NUMBER = "no response", "response that is not a number"
-TOO_LARGE = f"infinite response, or one of {MAX_RESPONSE:g} or beyond"
+TOO_LARGE = f"response of {MAX_RESPONSE:g} or beyond, or infinite"
 DAMAGED_ROW = "damaged row"
 
 

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import topicprism
-from topicprism.inference import BURSTS
+from topicprism.inference import BURST_WORDS
 from topicprism.io.atomic import write_bytes
 from topicprism.kernels import propagation
 from topicprism.show.markup import Html, isolated, join, tag
@@ -27,15 +27,15 @@ from topicprism.show.words import WEIGHT
 
 CONSTANTS = (
     "DAMPING",
-    "PATIENCE",
-    "FIRST",
-    "LONG",
-    "CLIMBS",
-    "STEADY",
-    "BLOCKED",
-    "UNSURE",
-    "UNSURE_SPARSE",
-    "NEGLIGIBLE",
+    "FULL_STEP_SWEEPS",
+    "FIRST_SWEEPS",
+    "LONG_DOCUMENT_WORDS",
+    "EM_STEPS",
+    "VARIANCE_TOLERANCE",
+    "MAX_BLOCKED_SHARE",
+    "MIN_KNOWN_WORDS",
+    "MIN_KNOWN_WORDS_SPARSE",
+    "NEGLIGIBLE_LOG_RATIO",
 )  # of inference
 GAP = re.compile(r"\{\{(\w+)\}\}")
 
@@ -97,7 +97,7 @@ def _for_script(s: Summary) -> dict[str, Any]:
     return {
         **asdict(s.parameters),
         **{name.lower(): getattr(propagation, name) for name in CONSTANTS},
-        "bursts": BURSTS,
+        "burst_words": BURST_WORDS,
         "reading": None if s.reading is None else asdict(s.reading),
         "characters": None if s.reading is None else characters(),
         "response": s.response,

@@ -117,7 +117,7 @@ const reader = (facts) => {
 
   /** Counts as evidence, as in inference.weighed: a repetition says less than the first. */
   function weighed(counts) {
-    const joined = Math.max(sum(counts.map(([, n]) => n)) / facts.bursts, 1);
+    const joined = Math.max(sum(counts.map(([, n]) => n)) / facts.burst_words, 1);
     return counts.map(([w, n]) => [w, n / (1 + facts.burstiness * Math.max(n / joined - 1, 0))]);
   }
 
@@ -126,37 +126,37 @@ const reader = (facts) => {
     const g = Float64Array.from(alpha);
     const sites = counts.map(() => new Float64Array(k));
     const length = sum(counts.map(([, n]) => n));
-    if (length > facts.long) {
+    if (length > facts.long_document_words) {
       climb(counts, sites, g);
       settle(counts, sites, g, length);
     } else {
-      const settled = sweepAll(counts, sites, g, length);
-      if (k > 1 && (!settled || sum(g) < sum(alpha) + (sum(alpha) >= 1 ? facts.unsure : facts.unsure_sparse))) filterParts(counts, g);
+      const converged = sweepAll(counts, sites, g, length);
+      if (k > 1 && (!converged || sum(g) < sum(alpha) + (sum(alpha) >= 1 ? facts.min_known_words : facts.min_known_words_sparse))) filterParts(counts, g);
     }
     const total = sum(g);
     return { h: Array.from(g, (x) => x / total), total };
   }
 
   const stepOf = (sweep) =>
-    sweep < facts.patience ? facts.damping : (facts.damping * facts.patience) / sweep;
+    sweep < facts.full_step_sweeps ? facts.damping : (facts.damping * facts.full_step_sweeps) / sweep;
 
   function sweepAll(counts, sites, g, length) {
-    for (let sweep = 0; sweep < Math.min(facts.max_sweeps, facts.first); sweep++) {
+    for (let sweep = 0; sweep < Math.min(facts.max_sweeps, facts.first_sweeps); sweep++) {
       let moved = 0, blocked = 0;
       counts.forEach(([w, n], j) => {
         const far = visit(w * k, n, stepOf(sweep), sites[j], g);
         if (far === Infinity) blocked += n;
         else moved = Math.max(moved, far);
       });
-      const few = blocked <= facts.blocked * length;
-      if (moved < facts.tolerance || (!few && sweep >= 2 * facts.patience)) return few;
+      const few = blocked <= facts.max_blocked_share * length;
+      if (moved < facts.tolerance || (!few && sweep >= 2 * facts.full_step_sweeps)) return few;
     }
     return false;
   }
 
   function climb(counts, sites, g) {
     g.set(alpha);
-    for (let step = 0; step < facts.climbs; step++) {
+    for (let step = 0; step < facts.em_steps; step++) {
       const h = Float64Array.from(g);
       g.set(alpha);
       counts.forEach(([w, n], j) => {
@@ -189,9 +189,9 @@ const reader = (facts) => {
         moved < before && before < Infinity ? (moved * before) / (before - moved) : Infinity;
       const near =
         40 * moved < facts.tolerance || (2 * moved < facts.tolerance && ahead < 5 * facts.tolerance);
-      const calm = whole * Math.abs(now - spread) <= facts.steady * now;
-      if (near && calm && blocked <= facts.blocked * length) return true;
-      if (moved >= before && sweep >= facts.patience) step *= facts.damping;
+      const calm = whole * Math.abs(now - spread) <= facts.variance_tolerance * now;
+      if (near && calm && blocked <= facts.max_blocked_share * length) return true;
+      if (moved >= before && sweep >= facts.full_step_sweeps) step *= facts.damping;
       [before, spread] = [moved, now];
     }
     return false;
@@ -219,7 +219,7 @@ const reader = (facts) => {
       g.set(alpha);
       g[part] += 1;
       let log = Math.log(alpha[part]);
-      log += filter(counts, best - log - facts.negligible, g);
+      log += filter(counts, best - log - facts.negligible_log_ratio, g);
       if (log === -Infinity) continue;
       if (log > best) {
         const scale = Math.exp(best - log);
