@@ -71,6 +71,7 @@ def predict(session: Session) -> None:
             where = f"in {part}" if part else "written"
             session.kept[:] = [f"the first {n:,} rows are {where}"]
             session.progress.at(chunk.done, f"{n:,} rows")
+    session.out.flush()  # what cannot be written is known before it is said to be
     _conclude(session, (n, empty, unknown), agreement, pipeline.info)
 
 
