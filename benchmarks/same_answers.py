@@ -17,13 +17,13 @@ from pathlib import Path
 import numpy as np
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "experiments"))
-import real_text
+from comparison import corpora
 
 from topicprism import GibbsSLDA, HybridSLDA, MedLDA, SpectralLDA, SpectralSLDA, __version__
 from topicprism.datasets import make_slda
 
 N_TRAIN, N_TEST = 5_000, 500
-CORPORA = [name for name in real_text.CORPORA if name not in real_text.LARGE]
+CORPORA = list(corpora.CORPORA)
 CHAIN = {"burn_in": 15, "n_kept": 5}
 METHODS = {
     "SpectralSLDA": lambda: SpectralSLDA(random_state=0, n_jobs=2),
@@ -37,9 +37,9 @@ METHODS = {
 
 def splits(quick: bool):
     X, y, _ = make_slda(3500, n_words=200, n_topics=4, doc_length=60, random_state=0)
-    yield "simulated", real_text.Split(X[:3000], y[:3000], X[3000:], y[3000:])
+    yield "simulated", corpora.Split(X[:3000], y[:3000], X[3000:], y[3000:])
     for name in [] if quick else CORPORA:
-        split = real_text.load(name)
+        split = corpora.load(name)
         if split is None:
             print(f"{name} is not there", file=sys.stderr)
         else:

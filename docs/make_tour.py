@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "experiments"))
-import real_text
+from comparison.corpora import DATA
 
 import topicprism
 from topicprism.documents import Corpus
@@ -27,7 +27,7 @@ N = 20_000
 
 
 def main() -> None:
-    path = real_text.DATA / "hotel_reviews.parquet"
+    path = DATA / "hotel_reviews.parquet"
     if not path.exists():
         print(f"{path.name} is not there")
         return

@@ -12,7 +12,7 @@ import argparse
 import warnings
 
 import numpy as np
-import real_text
+from comparison import corpora
 from scipy.sparse import vstack
 
 from topicprism import HybridSLDA, SpectralSLDA
@@ -22,7 +22,7 @@ PARTS = {"poliblog": (618, 20), "movie_scale": (1500, 10), "hotel_reviews": (600
 N_TEST = 2_000
 
 
-def scores(way, s: real_text.Split) -> tuple[float, float]:
+def scores(way, s: corpora.Split) -> tuple[float, float]:
     fitted = way(random_state=0, n_jobs=2).fit(s.X, s.y)
     words = completion_log_likelihood(fitted.model_, s.X_test, np.random.default_rng(0))
     return pr2(s.y_test, fitted.predict(s.X_test)), words
@@ -31,7 +31,7 @@ def scores(way, s: real_text.Split) -> tuple[float, float]:
 def gains(X, y, n: int, n_parts: int) -> np.ndarray:
     """pR2 and log-likelihood of the hybrid less those of the spectral answer, part by part."""
     found = []
-    for part in real_text.random_parts(X, y, n, n_parts, N_TEST):
+    for part in corpora.random_parts(X, y, n, n_parts, N_TEST):
         both = [scores(way, part) for way in (SpectralSLDA, HybridSLDA)]
         found.append(np.subtract(*both[::-1]))
     return np.array(found)
@@ -40,7 +40,7 @@ def gains(X, y, n: int, n_parts: int) -> np.ndarray:
 def main(quick: bool) -> None:
     print("corpus          documents  parts   pR2                 log-likelihood")
     for name, (n, n_parts) in {"toy reviews": (300, 2)}.items() if quick else PARTS.items():
-        split = real_text.toy() if quick else real_text.load(name)
+        split = corpora.toy() if quick else corpora.load(name)
         if split is None:
             print(f"{name:16s}not there")
             continue

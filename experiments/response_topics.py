@@ -14,7 +14,7 @@ import warnings
 from dataclasses import replace
 
 import numpy as np
-import real_text
+from comparison import corpora
 
 from topicprism import Corpus, SpectralSLDA
 from topicprism.documents.subsets import KeyCounts
@@ -34,7 +34,7 @@ N_TEST = 4_000
 ALWAYS = {3: -1.0, 2: 2.0}  # what a cosine must be for three topics
 
 
-def score(n_response: int, s: real_text.Split) -> float:
+def score(n_response: int, s: corpora.Split) -> float:
     chosen = response_topics.TEXT
     response_topics.TEXT = replace(chosen, agreement=ALWAYS[n_response])
     try:
@@ -47,7 +47,7 @@ def score(n_response: int, s: real_text.Split) -> float:
 def trials(X, y, n: int, n_parts: int) -> np.ndarray:
     """Agreement, and pR2 with three and with two topics, part by part."""
     found = []
-    for part in real_text.random_parts(X, y, n, n_parts, N_TEST):
+    for part in corpora.random_parts(X, y, n, n_parts, N_TEST):
         each = [score(k, part) for k in (3, 2)]
         docs = Corpus(part.X, part.y)
         folds = KeyCounts.of(docs).cut(response_topics.TEXT.agreement_folds)
@@ -58,7 +58,7 @@ def trials(X, y, n: int, n_parts: int) -> np.ndarray:
 def main(quick: bool) -> None:
     print("corpus          documents  agreement  three topics  gain of two")
     for name, sizes in {"toy reviews": (300,)}.items() if quick else SIZES.items():
-        split = real_text.toy() if quick else real_text.load(name)
+        split = corpora.toy() if quick else corpora.load(name)
         if split is None:
             print(f"{name:16s}not there")
             continue

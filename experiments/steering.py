@@ -6,7 +6,7 @@
 
 ``HybridSLDA`` with twenty topics, steered not at all (0), as by default (2) or otherwise, the
 response weighing 0.1 in the chain, as by default, or 1, as in the model.  Only training
-documents of real_text.py are used: every seventh to test on, the others to learn from.
+documents of ``corpora.load`` are used: every seventh to test on, the others to learn from.
 ``joint`` is where the chain started, ``Gibbs`` is a chain of 400 sweeps from nothing.
 """
 
@@ -14,7 +14,7 @@ import argparse
 from dataclasses import replace
 
 import numpy as np
-import real_text
+from comparison import corpora
 
 from topicprism import GibbsSLDA, HybridSLDA, Model, SpectralSLDA
 from topicprism.evaluation import completion_log_likelihood, pr2
@@ -24,12 +24,12 @@ from topicprism.learn.defaults import STEERING
 STRENGTHS = {0.1: (0.0, 1.0, 2.0, 4.0), 1.0: (0.0, 2.0)}  # by weight
 
 
-def show(name: str, s: real_text.Split, model: Model, y_hat: np.ndarray) -> None:
+def show(name: str, s: corpora.Split, model: Model, y_hat: np.ndarray) -> None:
     words = completion_log_likelihood(model, s.X_test, np.random.default_rng(0), n_threads=2)
     print(f"{name:24s} {pr2(s.y_test, y_hat):6.3f} {words:8.4f}", flush=True)
 
 
-def main(corpus: str, s: real_text.Split, k: int, chain: dict[str, int]) -> None:
+def main(corpus: str, s: corpora.Split, k: int, chain: dict[str, int]) -> None:
     print(f"{corpus:24s}    pR2  log-lik")
     joint = SpectralSLDA(k, random_state=0, n_jobs=2).fit(s.X, s.y)
     show("joint", s, joint.model_, joint.predict(s.X_test))
@@ -44,22 +44,22 @@ def main(corpus: str, s: real_text.Split, k: int, chain: dict[str, int]) -> None
             show(name, s, hybrid.model_, hybrid.predict(s.X_test))
 
 
-def part(corpus: str) -> real_text.Split | None:
-    s = real_text.load(corpus)
+def part(corpus: str) -> corpora.Split | None:
+    s = corpora.load(corpus)
     if s is None:
         print(f"{corpus} is not there: left out")
         return None
     learn = np.arange(len(s.y)) % 7 != 0
-    return real_text.Split(s.X[learn], s.y[learn], s.X[~learn], s.y[~learn])
+    return corpora.Split(s.X[learn], s.y[learn], s.X[~learn], s.y[~learn])
 
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser()
     parser.add_argument("--quick", action="store_true")
-    parser.add_argument("--only", choices=list(real_text.CORPORA))
+    parser.add_argument("--only", choices=list(corpora.CORPORA))
     args = parser.parse_args()
     if args.quick:
-        main("toy reviews", real_text.toy(), 5, {"burn_in": 5, "n_kept": 5})
+        main("toy reviews", corpora.toy(), 5, {"burn_in": 5, "n_kept": 5})
     else:
         for corpus in [args.only] if args.only else ["imdb", "hotel_reviews"]:
             split = part(corpus)

@@ -33,6 +33,15 @@ def table(out):
     return found
 
 
+def agreement(out):
+    found = table("\n".join(line[16:] for line in out.splitlines()[1:]))
+    for _, similarity, common, similar, apart, *effects in found.values():
+        assert 0 < similarity <= 1
+        assert 0 <= common <= 1
+        assert len(effects) == (0 if similar == apart else 2)  # none shown, or share and largest
+    assert found["default"][1] > 0.9  # two samples of one truth
+
+
 def automatic(out):
     row = numbers(out.splitlines()[1])
     assert row[0] == row[3] == 3  # topics: the truth's, and found
@@ -85,10 +94,27 @@ def one_sketch(out):
 
 def real_text(out):
     rows = [re.split(r"\s{2,}", line.strip()) for line in out.splitlines()[1:]]
-    pr2 = {(r[1], r[2]): float(r[3]) for r in rows}
-    assert pr2["SpectralSLDA()", "8"] > 0.7
-    assert pr2["joint", "3"] > pr2["two-stage", "3"]  # topics that are to predict do
-    assert all(float(r[4]) < 0 for r in rows[1:])  # log-likelihoods
+    found = {r[1].split(maxsplit=1)[1]: [float(v) for v in r[2:8]] for r in rows}
+    assert len(found) >= 9  # eleven with tomotopy
+    assert all(len(r) == 6 for r in found.values())
+    k, pr2, same, likelihood, _, used = found["default"]
+    assert pr2 > 0.7
+    assert abs(same - pr2) < 0.1  # its own regression is much like the one for all
+    assert likelihood < 0
+    assert 1 < used <= k
+    assert same > found["scikit-learn LDA"][2]  # topics that are to predict do
+    assert math.isnan(found["scikit-learn LDA"][1])  # it has no predictions of its own
+    for name in ("ridge", "ridge, bigrams"):
+        assert found[name][1] > 0.6
+        assert all(math.isnan(v) for v in found[name][2:])  # it has no topics
+
+
+def permuted(out):
+    for line in out.splitlines()[1:]:
+        n, topics, apart, *shown = numbers(line)[1:]
+        assert (n, topics) == (3, 9)
+        assert len(shown) == (0 if apart == topics else 2)
+        assert all(0 <= value <= 100 for value in shown)
 
 
 def recovery(out):
