@@ -91,6 +91,8 @@ def compile_kernels() -> None:
 
 
 def run(corpora: list[str], method: str | None, n_folds: int, path: Path = RESULTS) -> None:
+    if "tomotopy LDA" not in rivals(EFFORT):
+        print("tomotopy is not installed: left out")
     for corpus in corpora:
         if not CORPORA[corpus].path.exists():
             print(f"{corpus} is not there: left out")

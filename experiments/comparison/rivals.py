@@ -26,7 +26,7 @@ from topicprism.vectorizer import FastCountVectorizer
 from .corpora import N_JOBS, Split
 
 PENALTIES = tuple(np.logspace(-2, 2, 17))
-LOSS_WEIGHTS = (10.0, 30.0, 100.0, 300.0)  # MedLDA's C
+LOSS_WEIGHTS = (3.0, 10.0, 30.0, 100.0, 300.0)  # MedLDA's C
 NOISE_VARIANCES = (0.05, 0.2, 0.5, 1.0)  # tomotopy's, of a response of variance 1
 N_BIGRAMS = 50_000  # with the words
 HELD_OUT = 1_000  # documents at least, where there are as many: pR2 to about 0.03
