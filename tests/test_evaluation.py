@@ -1,3 +1,5 @@
+from itertools import permutations
+
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
@@ -8,6 +10,7 @@ from topicprism.evaluation import (
     completion_log_likelihood,
     halves,
     match,
+    matched_topics,
     pr2,
     recovery_errors,
     word_log_likelihood,
@@ -71,6 +74,37 @@ def test_nothing_to_score_says_so(rng):
     model = draw_model(5, 2, rng)
     with pytest.raises(ValueError, match=r"all documents are empty.*check that the vocabulary"):
         word_log_likelihood(model, csr_array((3, 5), dtype=int), np.ones((3, 2)) / 2)
+
+
+def test_topics_are_matched_one_to_one_by_the_bhattacharyya_coefficient(rng):
+    a, b = draw_model(12, 4, rng).mu, draw_model(12, 4, rng).mu
+
+    def coefficient(i, j):
+        return sum(np.sqrt(a[w, i] * b[w, j]) for w in range(12))
+
+    best = max(permutations(range(4)), key=lambda p: sum(map(coefficient, range(4), p)))
+    order, similarity = matched_topics(a, b)
+    assert_array_equal(order, best)
+    assert_allclose(similarity, [coefficient(i, j) for i, j in enumerate(best)])
+
+
+def test_matching_the_same_topics_finds_their_order(rng):
+    a, shuffle = draw_model(30, 5, rng).mu, rng.permutation(5)
+    order, similarity = matched_topics(a[:, shuffle], a)
+    assert_array_equal(order, shuffle)
+    assert_allclose(similarity, 1)
+    assert (similarity <= 1).all()
+
+
+def test_a_topic_without_a_counterpart_is_said_to_have_none(rng):
+    a = draw_model(30, 5, rng).mu
+    order, similarity = matched_topics(a, a[:, [3, 1]])
+    assert_array_equal(order, [-1, 1, -1, 0, -1])
+    assert_allclose(similarity, [0, 1, 0, 1, 0])
+    order, similarity = matched_topics(a[:, [3, 1]], a)
+    assert_array_equal(order, [3, 1])
+    with pytest.raises(ValueError, match=r"over 30 words and over 29, but only.*same columns"):
+        matched_topics(a, a[1:])
 
 
 def test_match_undoes_a_permutation(rng):

@@ -13,7 +13,7 @@ from scipy.sparse import csc_array, csr_array
 from scipy.spatial.distance import cdist
 from sklearn.metrics import r2_score
 
-from topicprism._typing import Array, Counts, Doc, DocTopic, Ints, Topic
+from topicprism._typing import Array, Counts, Doc, DocTopic, Ints, Topic, WordTopic
 from topicprism.documents.corpus import Rows, cut, document_keys, take_rows
 from topicprism.documents.sums import RunningMoments
 from topicprism.inference import infer
@@ -65,6 +65,29 @@ def match(model: Model, truth: Model) -> Ints:
         )
     cost = cdist(truth.mu.T, model.mu.T, "cityblock")
     return np.asarray(linear_sum_assignment(cost)[1])
+
+
+def matched_topics(a: WordTopic, b: WordTopic) -> tuple[Ints, Topic]:
+    """For each topic of ``a`` the topic of ``b`` that stands for it, and how similar they are.
+
+    Topics are word distributions, one column each over the same words.  Pairs are one to one, with
+    the largest sum of the Bhattacharyya coefficient::
+
+        sum_w sqrt(a[w, i] b[w, j])
+
+    which is 1 for the same distribution and 0 for two without a word in common.  A topic of ``a``
+    that is left over because ``b`` has fewer gets -1 and similarity 0.
+    """
+    if a.shape[0] != b.shape[0]:
+        raise ValueError(
+            f"got topics over {a.shape[0]} words and over {b.shape[0]}, but only topics over one "
+            "vocabulary can be matched; fit both to counts with the same columns"
+        )
+    similarity = np.sqrt(np.maximum(a, 0)).T @ np.sqrt(np.maximum(b, 0))
+    rows, columns = linear_sum_assignment(similarity, maximize=True)
+    order, found = np.full(a.shape[1], -1, np.intp), np.zeros(a.shape[1])
+    order[rows], found[rows] = columns, similarity[rows, columns]
+    return order, np.minimum(found, 1.0)  # a rounding error above
 
 
 def recovery_errors(model: Model, truth: Model) -> RecoveryErrors:
