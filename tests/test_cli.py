@@ -730,7 +730,7 @@ MISTAKES = {
     "bad encoding": (["fit", "t.csv", "--encoding", "utf-99"], "encoding 'utf-99' is not known"),
     "bad stop words": (
         ["fit", "t.csv", "--target", "stars", "--stop-words", "klingon"],
-        "--stop-words 'klingon' is neither english nor none nor a file",
+        "--stop-words 'klingon' is neither english-neutral, english, none nor a file",
     ),
     "bad ending": (["fit", "t.csv", "-o", "m.pkl"], "'m.pkl' should end in .tprism; try m.tprism"),
     "no output folder": (["fit", "t.csv", "-o", "x/m.tprism"], "there is no folder x to write"),

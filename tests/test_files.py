@@ -183,6 +183,7 @@ def test_an_ordinary_pipeline_comes_back_as_ours(tmp_path):
     "settings",
     [
         {"stop_words": {"bus", "walk"}, "ngram_range": (1, 2), "lowercase": False},
+        {"stop_words": "english-neutral"},
         {"stop_words": "english", "min_df": 0.1, "max_df": 0.9, "dtype": np.float32},
         {"vocabulary": ["smile", "Bus", "no such-word", "", "dirty", "\ud800", "x\0"]},
         {"vocabulary": {"smile": 1, "bus": 0, "dirty": 2}, "dtype": "int16"},

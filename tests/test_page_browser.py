@@ -194,7 +194,7 @@ def test_the_slider_ranks_words_by_relevance(visit, made):
     seen = []
     for weight in (0.6, 1.0, 0.0, 0.33):
         page.locator("#weight").fill(str(weight))
-        expected = top_ids(model, 20, "relevance", weight, model.mu @ share)[2]
+        expected = top_ids(model, 20, "relevance", weight, model.mu @ share, share)[2]
         seen.append(words_shown(page))
         assert seen[-1] == [str(names[w]) for w in expected]
     assert seen[1] != seen[2]

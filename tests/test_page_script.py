@@ -11,6 +11,7 @@ from numpy.testing import assert_allclose
 from pages import pipeline
 
 from topicprism.inference import posterior
+from topicprism.show.effects import effects
 from topicprism.show.report import summarise
 from topicprism.show.report.page import _for_script
 
@@ -19,6 +20,20 @@ const [facts, texts] = JSON.parse(require("fs").readFileSync(0, "utf8"));
 const page = reader(facts);
 console.log(JSON.stringify(texts.map((t) => { const r = page.read(t); return [r.h, r.std]; })));
 """
+
+RANK = """
+const [facts, weights] = JSON.parse(require("fs").readFileSync(0, "utf8"));
+const page = reader(facts);
+console.log(JSON.stringify(weights.map((w) => facts.eta.map((_, i) => page.relevant(i, w, 40)))));
+"""
+
+
+def by_node(script, given):
+    script = files("topicprism.show.report").joinpath("reader.js").read_text("utf-8") + script
+    done = subprocess.run(
+        ["node", "-e", script], input=json.dumps(given), capture_output=True, text=True, check=True
+    )
+    return json.loads(done.stdout)
 
 
 @pytest.mark.skipif(shutil.which("node") is None, reason="node is not installed")
@@ -37,12 +52,21 @@ def test_the_script_answers_as_python_does(alpha0, burstiness):
     p = rng.dirichlet(np.full(300, 0.5))
     lengths = [*rng.integers(1, 60, 60), *rng.integers(60, 900, 20), 1500, 5000, 20_000]
     texts = ["", *(" ".join(rng.choice(words, n, p=p)) for n in lengths)]
-    script = files("topicprism.show.report").joinpath("reader.js").read_text("utf-8") + RUN
-    given = json.dumps([_for_script(summarise(made)), texts])
-    done = subprocess.run(
-        ["node", "-e", script], input=given, capture_output=True, text=True, check=True
-    )
-    got = json.loads(done.stdout)
+    got = by_node(RUN, [_for_script(summarise(made)), texts])
     known = posterior(made["topics"].model_, made["counts"].transform(texts))
     assert_allclose([g[0] for g in got], known.h, atol=1e-6)
     assert_allclose([g[1] for g in got], made.predict(texts, return_std=True)[1], rtol=1e-6)
+
+
+@pytest.mark.skipif(shutil.which("node") is None, reason="node is not installed")
+def test_the_script_ranks_words_as_python_does():
+    """Topics of very different shares, with words that no topic has and words of one only."""
+    rng = np.random.default_rng(0)
+    mu = rng.dirichlet(np.full(300, 0.2), 5).T
+    mu[rng.random(mu.shape) < 0.2] = 0
+    mu /= mu.sum(axis=0)
+    made = pipeline([f"w{i}" for i in range(300)], mu, [1, 2, 3, 4, 5], [5, 3, 1, 0.1, 0.01])
+    weights = [0.0, 0.3, 0.6, 1.0]
+    got = by_node(RANK, [_for_script(summarise(made)), weights])
+    for weight, ranked in zip(weights, got, strict=True):
+        assert ranked == [ids.tolist() for ids in effects(made).top_ids(40, weight=weight)]

@@ -72,10 +72,11 @@ def test_facts_are_those_of_the_model(made, corpus, summary):
 
 def test_words_are_ranked_as_elsewhere(made, summary):
     model, words = made["topics"].model_, made["counts"].get_feature_names_out()
-    p = model.mu @ np.array([t.share for t in summary.topics])
+    share = np.array([t.share for t in summary.topics])
+    p = model.mu @ share
     for by, name in (("probability", "probable"), ("relevance", "relevant")):
         listed = [[w.text for w in getattr(t, name)] for t in summary.topics]
-        assert listed == top_words(model, words, 15, by=by, p=p)
+        assert listed == top_words(model, words, 15, by=by, p=p, share=share)
     first = summary.topics[0].relevant[0]
     column = list(words).index(first.text)
     assert_allclose([first.in_topic, first.overall], [model.mu[column, 0], p[column]])

@@ -194,8 +194,8 @@ def test_the_page_shows_the_same(fitted):
 
 def test_words_come_in_one_order(fitted, tmp_path, capsys):
     """By how much more often a topic has them than the documents do, all topics together."""
-    p = fitted.model.mu @ np.array(fitted.info["shares"])
-    expected = top_words(fitted.model, fitted.words, 10, p=p)
+    share = np.array(fitted.info["shares"])
+    expected = top_words(fitted.model, fitted.words, 10, p=fitted.model.mu @ share, share=share)
     listed = json.loads(command(fitted, tmp_path, capsys, "--json", "--words", "10"))["topics"]
     assert [t["words"] for t in listed] == [expected[t["number"] - 1] for t in listed]
     _, *rows = Rows(fitted._repr_html_()).rows

@@ -13,16 +13,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
-from sklearn.feature_extraction.text import CountVectorizer
+from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS, CountVectorizer
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 
 import topicprism.vectorizer.counting as counting
-from topicprism.vectorizer import FastCountVectorizer
+from topicprism.vectorizer import FastCountVectorizer, stop_words
 from topicprism.vectorizer.counting import encode, fold_table, names_of
 from topicprism.vectorizer.counting import given as given_terms
 from topicprism.vectorizer.kernels import Rows, count, relabel, spell, split
 from topicprism.vectorizer.lexicon import empty, hash_of, insert, mix, take
+from topicprism.vectorizer.stop_lists import KEPT
 
 IMDB = Path(__file__).parents[2] / "shared" / "data" / "imdb.parquet"
 
@@ -226,9 +227,12 @@ def test_what_is_not_texts_is_refused(texts, message):
         ({"ngram_range": (2, 1)}, r"ngram_range=\(2, 1\), expected integers .* use \(1, 1\)"),
         ({"ngram_range": (0, 1)}, r"ngram_range=\(0, 1\), expected integers"),
         ({"ngram_range": 2}, r"ngram_range=2, expected integers"),
-        ({"stop_words": "french"}, r"stop_words='french', expected 'english', a collection of"),
+        (
+            {"stop_words": "french"},
+            r"stop_words='french', expected 'english-neutral', 'english', a collection of",
+        ),
         ({"stop_words": iter(["a"])}, r"stop_words=<list_iterator .*pass a list of the words"),
-        ({"stop_words": ["a", 3]}, r"stop_words=\['a', 3\], expected 'english'"),
+        ({"stop_words": ["a", 3]}, r"stop_words=\['a', 3\], expected 'english-neutral', "),
         ({"vocabulary": {"ab": 0, "cd": 2}}, r"vocabulary maps 2 .* \[0, 2\], expected 0 to 1"),
         ({"vocabulary": ["ab", "ab"]}, r"vocabulary has 'ab' twice, expected each term once"),
         ({"vocabulary": []}, r"vocabulary has no terms, expected one at least; pass None to learn"),
@@ -381,3 +385,16 @@ def test_terms_too_common_to_count_are_known():
     batches = FastCountVectorizer(max_df=2).partial_fit(texts[:2]).partial_fit(texts[2:])
     assert batches.too_common() == ["big", "room"]
     assert FastCountVectorizer(vocabulary=["room"]).fit(texts).too_common() == []
+
+
+def test_the_neutral_list_is_scikit_learns_less_words_that_tell_something():
+    every = " ".join(KEPT.values()).split()
+    assert len(set(every)) == len(every)  # of one kind each
+    assert set(every) < ENGLISH_STOP_WORDS
+    neutral = stop_words("english-neutral")
+    assert neutral == ENGLISH_STOP_WORDS - set(every)
+    assert neutral.isdisjoint({"not", "no", "never", "nor", "cannot", "without", "very", "but"})
+    assert {"the", "it", "to", "and", "of", "was"} <= neutral
+    assert stop_words("english") == ENGLISH_STOP_WORDS
+    counted = FastCountVectorizer(stop_words="english-neutral").fit(["The room was not clean"])
+    assert counted.get_feature_names_out().tolist() == ["clean", "not", "room"]

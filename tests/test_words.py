@@ -15,6 +15,8 @@ from topicprism.evaluation import npmi
 from topicprism.model import Model
 from topicprism.show import plots
 from topicprism.show.words import (
+    COMMON,
+    common_probability,
     frex,
     relevance,
     top_ids,
@@ -49,6 +51,46 @@ def test_a_word_the_corpus_never_has_is_last_unless_only_probability_counts():
     mu, p = np.array([[0.5], [0.5]]), np.array([0.0, 1.0])
     assert relevance(mu, p, 0.99)[0, 0] == -np.inf
     assert_allclose(relevance(mu, p, 1.0), np.log(mu))
+
+
+@pytest.mark.parametrize("weight", [0.0, 0.3, 1.0])
+def test_frequency_counts_up_to_a_bound_by_the_share_of_the_topic(rng, weight):
+    mu, share = rng.dirichlet(np.ones(50), size=3).T, np.array([0.7, 0.29, 0.01])
+    p = mu @ share
+    bound = common_probability(p) / share
+    expected = weight * np.log(np.minimum(mu, bound)) + (1 - weight) * np.log(mu / p[:, None])
+    assert_allclose(relevance(mu, p, weight, share), expected, atol=1e-9)
+    small = mu[:, 2] < bound[2]
+    assert small.all()  # the small topic is ranked as without a bound
+    assert (mu[:, 0] > bound[0]).any()
+
+
+def test_common_words_are_those_that_make_up_their_share_of_the_corpus():
+    assert common_probability(np.array([0.1, 0.5, 0.15, 0.25])) == 0.25  # 0.5 + 0.25 >= 0.6
+    assert common_probability(np.array([0.7, 0.3])) == 0.7
+    p = np.random.default_rng(0).dirichlet(np.full(1000, 0.1))
+    common = common_probability(p)
+    assert p[p > common].sum() < COMMON <= p[p >= common].sum()
+
+
+def test_a_large_topic_is_shown_by_its_own_words_though_others_are_more_frequent():
+    """Five function words are most of both topics; each has ten words of its own."""
+    mu = np.zeros((25, 2))
+    mu[:5] = [[0.13, 0.11]] * 5
+    mu[5:15, 0], mu[15:, 1] = 0.35 / 10, 0.45 / 10
+    mu[5:15, 1] = mu[15:, 0] = 1e-3
+    model = Model(np.ones(2), mu / mu.sum(axis=0), np.zeros(2), 0.0)
+    for ids, own in zip(top_ids(model, 10, weight=0.6), (range(5, 15), range(15, 25)), strict=True):
+        assert set(ids) == set(own)
+    for order in (top_ids(model, 25, weight=1.0), top_ids(model, 25, by="probability")):
+        assert_array_equal(order[0][:5], range(5))  # at weight 1 by probability, whatever the bound
+
+
+def test_words_that_differ_by_rounding_tie():
+    mu = np.array([[0.1], [0.3], [0.2], [0.4]])
+    p = mu[:, 0] * (1 + 1e-15 * np.arange(4))
+    ids = top_ids(Model(np.ones(1), mu, np.zeros(1), 0.0), weight=0.0, p=p)[0]
+    assert_array_equal(ids, [3, 1, 2, 0])  # the more probable first
 
 
 def test_frex_is_the_harmonic_mean_of_two_ranks():

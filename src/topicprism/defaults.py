@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+STOP_LISTS = ("english-neutral", "english")  # by name: topicprism.vectorizer.stop_lists
+
 
 @dataclass(frozen=True)
 class CountingDefaults:
@@ -19,7 +21,7 @@ class CountingDefaults:
     max_features: int = 10_000  # words, the most frequent
     min_df: int = 5  # documents that a word is in, at least: rarer words carry no topic
     max_df: float = 0.5  # share of documents that a word is in, at most
-    stop_words: str = "english"
+    stop_words: str = STOP_LISTS[0]  # words that change what a sentence says are counted
     ngram_range: tuple[int, int] = (1, 1)
     lowercase: bool = True
 

@@ -72,7 +72,9 @@ def counting(p: ArgumentParser) -> None:
         "--stop-words",
         default=COUNTING.stop_words,
         metavar="WHICH",
-        help=f"english, none, or a file with one word per line (default: {COUNTING.stop_words})",
+        help="english (scikit-learn's list), english-neutral (the same less negations and other "
+        "words that tell something), none, or a file with one word per line "
+        f"(default: {COUNTING.stop_words})",
     )
     g.add_argument(
         "--ngrams",

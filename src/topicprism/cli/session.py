@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any, TextIO
 
 from topicprism.cli.progress import Progress
+from topicprism.defaults import STOP_LISTS
 from topicprism.io.atomic import check_target, followed, part_of
 from topicprism.io.files import FileError, TextSketch, load, plain
 from topicprism.io.files.container import holds_model
@@ -22,7 +23,7 @@ from topicprism.io.tables import STDIN, Options, Table, TableError, matching, op
 from topicprism.pipeline import TopicPipeline
 
 MODEL, SKETCH = ".tprism", ".tpsketch"
-NO_FILE = ("english", "none")  # stop words that are not in one
+NO_FILE = (*STOP_LISTS, "none")  # stop words that are not in one
 CHOOSES_MODEL = ("fit", "select")  # whose --model is a kind, not a file
 
 

@@ -183,7 +183,8 @@ def fit(
 
     The defaults of counting (:class:`topicprism.defaults.CountingDefaults`) are what a topic
     model wants rather than what ``FastCountVectorizer`` has: words of more than half of the
-    documents and of fewer than five are left out, and so are English function words.
+    documents and of fewer than five are left out, and so are English function words, but not
+    negations and others that tell something.
 
     Parameters
     ----------

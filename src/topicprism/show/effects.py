@@ -90,7 +90,7 @@ class Effects:
 
     def top_ids(self, n: int, by: str = "relevance", weight: float = WEIGHT) -> list[Ints]:
         """Columns of the words that describe each topic, best first."""
-        return top_ids(self.model, n, by, weight, self.word_probabilities)
+        return top_ids(self.model, n, by, weight, self.word_probabilities, self.share)
 
     def top_words(self, n: int, by: str = "relevance", weight: float = WEIGHT) -> list[list[str]]:
         """The words themselves."""

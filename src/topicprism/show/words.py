@@ -5,12 +5,18 @@ code        meaning                                               shape
 ==========  ====================================================  ===========
 mu          word probabilities of each topic                      (V, k)
 p           word probabilities of the corpus                      (V,)
+share       of each topic in the corpus                           (k,)
 weight      1: the most frequent words; 0: the most specific
 ==========  ====================================================  ===========
 
 Two ways to weigh the two: ``relevance`` adds up logarithms (Sievert and Shirley,
 2014, as in pyLDAvis), ``frex`` takes the harmonic mean of two ranks (Bischof and
 Airoldi, 2012).
+
+In a topic that is a quarter of the corpus no word has a lift above 4, so that relevance would rank
+it by frequency alone: "the it to and" where stop words are counted.  Frequency therefore counts
+up to ``common / share`` only, where ``common`` is what makes a word common in the corpus: of common
+words the more specific come first.  Small topics have hardly any, and keep their order.
 """
 
 from __future__ import annotations
@@ -22,28 +28,44 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import rankdata
 
-from topicprism._typing import Ints, Word, WordTopic
+from topicprism._typing import Ints, Topic, Word, WordTopic
 from topicprism.model import Model
 
 Words = NDArray[np.object_]
 ORDERS = ("relevance", "probability", "frex")
 WEIGHT = 0.3  # Sievert and Shirley's readers liked 0.6; topics of a response share more words
+COMMON = 0.6  # of 0.25, 0.5, 0.6 and 0.75: least that shows content words where "the" is counted
+DECIMALS = 9  # of relevance: words that differ by rounding only tie
 
 
-def relevance(mu: WordTopic, p: Word, weight: float = WEIGHT) -> WordTopic:
-    """weight log(mu) + (1 - weight) log(mu / p).
+def relevance(
+    mu: WordTopic, p: Word, weight: float = WEIGHT, share: Topic | None = None
+) -> WordTopic:
+    """weight log(min(mu, common / share)) + (1 - weight) log(mu / p), to some decimals.
 
-    It is -inf for a word of probability 0 in the topic; also, unless ``weight`` is 1, for one
-    that the corpus never has, since its lift is not defined.
+    ``common`` is ``common_probability(p)``; without shares mu has no bound, which is the relevance
+    of Sievert and Shirley.  It is -inf for a word of probability 0 in the topic; also, unless
+    ``weight`` is 1, for one that the corpus never has, since its lift is not defined.
     """
     _check_weight(weight)
-    absent = p <= 0
+    never, absent = mu <= 0, p <= 0
+    log_mu = np.log(np.where(never, 1.0, mu))
+    lift = log_mu - np.log(np.where(absent, 1.0, p))[:, None]
     with np.errstate(divide="ignore"):
-        log_mu = np.log(mu)
-    value: WordTopic = log_mu - (1 - weight) * np.log(np.where(absent, 1.0, p))[:, None]
+        bound = np.inf if share is None else np.log(common_probability(p)) - np.log(share)
+    often = np.minimum(log_mu, bound)
+    value: WordTopic = np.round(weight * often + (1 - weight) * lift, DECIMALS)
+    value[never] = -np.inf
     if weight < 1:
         value[absent] = -np.inf
     return value
+
+
+def common_probability(p: Word) -> float:
+    """Words that are as probable or more make up a share COMMON of the corpus."""
+    most_first = np.sort(p)[::-1]
+    total = np.cumsum(most_first)
+    return float(most_first[np.searchsorted(total, COMMON * total[-1])]) or 1.0  # 1: no word at all
 
 
 def frex(mu: WordTopic, weight: float = WEIGHT) -> WordTopic:
@@ -71,6 +93,7 @@ def top_ids(
     by: str = "relevance",
     weight: float = WEIGHT,
     p: Word | None = None,
+    share: Topic | None = None,
 ) -> list[Ints]:
     """Columns of the top ``n`` words of each topic; fewer if the topic has fewer.
 
@@ -78,7 +101,7 @@ def top_ids(
     """
     if n < 1:
         raise ValueError(f"n={n!r}, but expected a whole number from 1 up; try 10")
-    value = _value(model, by, weight, p)
+    value = _value(model, by, weight, p, share)
     ids = []
     for mu, score in zip(model.mu.T, value.T, strict=True):
         order = np.lexsort((-mu, -score))
@@ -93,6 +116,7 @@ def top_words(
     by: str = "relevance",
     weight: float = WEIGHT,
     p: Word | None = None,
+    share: Topic | None = None,
 ) -> list[list[str]]:
     """The words that speak for each topic, best first.
 
@@ -109,9 +133,11 @@ def top_words(
         For "relevance" and "frex": 1 ranks by frequency in the topic, 0 by specificity.
     p : ndarray of shape (n_words,) or None, default=None
         For "relevance": word probabilities of the corpus; by default the model's.
+    share : ndarray of shape (n_topics,) or None, default=None
+        For "relevance": how much of the corpus each topic is; by default as in the prior.
     """
     names = vocabulary(words, model.n_words)
-    return [[str(names[i]) for i in ids] for ids in top_ids(model, n, by, weight, p)]
+    return [[str(names[i]) for i in ids] for ids in top_ids(model, n, by, weight, p, share)]
 
 
 def vocabulary(words: Sequence[str] | Words | None, n_words: int) -> Words:
@@ -127,7 +153,7 @@ def vocabulary(words: Sequence[str] | Words | None, n_words: int) -> Words:
     return names
 
 
-def _value(model: Model, by: str, weight: float, p: Any) -> WordTopic:
+def _value(model: Model, by: str, weight: float, p: Any, share: Any) -> WordTopic:
     if by == "probability":
         return model.mu
     if by == "frex":
@@ -141,7 +167,8 @@ def _value(model: Model, by: str, weight: float, p: Any) -> WordTopic:
             f"got p of shape {given.shape}, but expected {model.n_words} probabilities, one for "
             "each word and from 0 up; pass the word counts of the corpus over their sum"
         )
-    return relevance(model.mu, given, weight)
+    prior = model.alpha / model.alpha.sum()
+    return relevance(model.mu, given, weight, prior if share is None else np.asarray(share, float))
 
 
 def _check_weight(weight: float) -> None:

@@ -18,9 +18,8 @@ from numpy.typing import DTypeLike, NDArray
 from scipy.sparse import csr_array
 from sklearn.base import BaseEstimator
 from sklearn.exceptions import NotFittedError
-from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS
 
-from topicprism.vectorizer.columns import PrecomputedCounts, are_strings, columns_of, with_index_of
+from topicprism.vectorizer.columns import PrecomputedCounts, columns_of, with_index_of
 from topicprism.vectorizer.counting import (
     Analysis,
     Statistics,
@@ -34,8 +33,9 @@ from topicprism.vectorizer.counting import (
     too_common,
 )
 from topicprism.vectorizer.lexicon import Lexicon
+from topicprism.vectorizer.stop_lists import stop_words
 
-__all__ = ["FastCountVectorizer", "PrecomputedCounts"]
+__all__ = ["FastCountVectorizer", "PrecomputedCounts", "stop_words"]
 
 
 class FastCountVectorizer(BaseEstimator):
@@ -45,8 +45,10 @@ class FastCountVectorizer(BaseEstimator):
     ----------
     lowercase : bool, default=True
         Apply ``str.lower`` to each document first.
-    stop_words : "english", collection of str or None, default=None
-        Tokens to leave out, before n-grams are formed.
+    stop_words : {"english", "english-neutral"}, collection of str or None, default=None
+        Tokens to leave out, before n-grams are formed: scikit-learn's list for English; the same
+        less negations and other words that tell something, which is what ``topicprism.fit``
+        leaves out; or your own.
     ngram_range : (int, int), default=(1, 1)
         Least and greatest number of tokens in a term.
     max_df, min_df : int or float, default=1.0 and 1
@@ -256,17 +258,3 @@ def _check_df(name: str, value: Any) -> None:
 def _stop_table(words: frozenset[str]) -> Lexicon:
     """Where tokens to leave out are looked up; made once, for every call needs it."""
     return given(sorted(words)).lexicon
-
-
-def stop_words(words: Any) -> frozenset[str]:
-    """The words that the parameter ``stop_words`` stands for."""
-    if words is None:
-        return frozenset()
-    if isinstance(words, str) and words == "english":
-        return ENGLISH_STOP_WORDS  # type: ignore[no-any-return]
-    if not are_strings(words):
-        raise ValueError(
-            f"stop_words={words!r:.60}, expected 'english', a collection of strings or None; pass "
-            "a list of the words to leave out"
-        )
-    return frozenset(words)

@@ -13,7 +13,7 @@ from topicprism.cli.arguments import OPTIONS
 from topicprism.cli.facts import fit_facts, has_response
 from topicprism.cli.options import MODELS
 from topicprism.cli.reading import TableSource
-from topicprism.cli.session import MODEL, SKETCH, Session, load_sketch
+from topicprism.cli.session import MODEL, NO_FILE, SKETCH, Session, load_sketch
 from topicprism.cli.showing import fit_lines
 from topicprism.io.atomic import is_special
 from topicprism.io.files import TextSketch, save
@@ -155,8 +155,8 @@ def vectorizer(args: argparse.Namespace) -> FastCountVectorizer:
 
 
 def _stop_words(which: str) -> str | list[str] | None:
-    if which in ("english", "none"):
-        return "english" if which == "english" else None
+    if which in NO_FILE:
+        return None if which == "none" else which
     try:
         with open(which, encoding="utf-8") as file:
             words = file.read(MAX_STOP_WORD_CHARACTERS)  # of what may never end
@@ -165,8 +165,8 @@ def _stop_words(which: str) -> str | list[str] | None:
         return sorted(set(words.split()))
     except (OSError, ValueError):
         raise TableError(
-            f"--stop-words {which!r} is neither english nor none nor a file of words in UTF-8; "
-            "give one of these"
+            f"--stop-words {which!r} is neither {', '.join(NO_FILE)} nor a file of words in "
+            "UTF-8; give one of these"
         ) from None
 
 

@@ -17,8 +17,9 @@ MAP_WIDTH, MIN_DISTANCE = 70, 5.5  # of the whole map, and of two topics at leas
 RELEVANCE = (
     "Words are ranked by relevance, \u03bb log p(word | topic) + (1 \u2212 \u03bb) log of the same "
     "over p(word): at \u03bb = 1 by their probability in the topic, at \u03bb = 0 by the ratio of "
-    "that to their overall probability. The faint bar is how often a word occurs in all topics, "
-    "the strong bar how often in this one."
+    "that to their overall probability. The probability counts up to a bound, so that of "
+    "words common in all documents the more specific come first. The faint bar is how often a "
+    "word occurs in all topics, the strong bar how often in this one."
 )
 
 

@@ -146,6 +146,7 @@ class Summary:
     topics: tuple[Topic, ...]
     order: tuple[int, ...]  # numbers of the topics, as they are listed
     share_of: str  # what shares of topics are of: words of documents, or the prior
+    common: float  # probability from which on words are common
     mapped: float  # share of the differences between topics that the map shows
     expected: float | None  # response of the average document
     left: tuple[float, float] | None  # range of the responses, if an effect lies beyond it

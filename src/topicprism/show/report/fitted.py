@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 from joblib import effective_n_jobs
-from sklearn.feature_extraction.text import CountVectorizer
 
 from topicprism._typing import Array, Counts, Doc, DocTopic
 from topicprism.inference import infer, predict
@@ -16,6 +15,7 @@ from topicprism.model import Model
 from topicprism.samplers.state import mean_assignment
 from topicprism.show.effects import Effects, effects
 from topicprism.show.report.facts import Reading
+from topicprism.vectorizer import stop_words
 
 # What must not have been changed in a vectoriser for its words to be those of FastCountVectorizer.
 DEFAULT_TOKENISING = {
@@ -110,7 +110,7 @@ def _reading(vectoriser: Any, common: Any) -> Reading | None:
         return None
     if not hasattr(vectoriser, "ngram_range"):
         return None
-    stop = CountVectorizer(stop_words=vectoriser.stop_words).get_stop_words() or ()
+    stop = stop_words(vectoriser.stop_words)
     low, high = vectoriser.ngram_range
     too = tuple(filter(_is_text, common)) if isinstance(common, list) else ()
     return Reading(bool(vectoriser.lowercase), tuple(sorted(stop)), (int(low), int(high)), too)

@@ -1,7 +1,7 @@
 (() => {
   const facts = JSON.parse(document.getElementById("facts").textContent);
   const { words, eta, share, classes, names, response, reading } = facts;
-  const { mu, tokens, read } = reader(facts);
+  const { mu, overall, tokens, read, relevant } = reader(facts);
   const k = eta.length;
   const byId = (id) => document.getElementById(id);
 
@@ -44,28 +44,12 @@
   // ---- the topics and their words ----
 
   const SHOWN = 20;
-  const overall = Float64Array.from(words, (_, w) => {
-    let p = 0;
-    for (let i = 0; i < k; i++) p += mu[w * k + i] * share[i];
-    return p;
-  });
   let chosen = share.indexOf(Math.max(...share));
-
-  /** Columns of the most relevant words; of words that tie, the more probable first. */
-  function relevant(topic, weight, n = SHOWN) {
-    const listed = [];
-    for (let w = 0; w < words.length; w++) {
-      const p = mu[w * k + topic];
-      if (p > 0) listed.push([Math.log(p) - (1 - weight) * Math.log(overall[w]), p, w]);
-    }
-    listed.sort((a, b) => b[0] - a[0] || b[1] - a[1] || a[2] - b[2]);
-    return listed.slice(0, n).map(([, , w]) => w);
-  }
 
   function showWords() {
     const weight = Number(byId("weight").value);
     document.querySelector("output[for=weight]").textContent = weight.toFixed(2);
-    const top = relevant(chosen, weight);
+    const top = relevant(chosen, weight, SHOWN);
     const most = Math.max(...top.map((w) => overall[w]));
     const rows = top.map((w) => {
       const p = mu[w * k + chosen], part = p * share[chosen];

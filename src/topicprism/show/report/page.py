@@ -23,7 +23,7 @@ from topicprism.show.report.packing import characters, embedded
 from topicprism.show.report.predictions import fit
 from topicprism.show.report.prose import fixed
 from topicprism.show.report.sections import box, documents, effects, looks
-from topicprism.show.words import WEIGHT
+from topicprism.show.words import DECIMALS, WEIGHT
 
 CONSTANTS = (
     "DAMPING",
@@ -103,7 +103,9 @@ def _for_script(s: Summary) -> dict[str, Any]:
         "response": s.response,
         "decimals": s.decimals,
         "weight": WEIGHT,
+        "relevance_decimals": DECIMALS,
         "share": [t.share for t in s.topics],
+        "common": s.common,
         "names": [t.name for t in s.topics],
         "classes": looks(s),
     }

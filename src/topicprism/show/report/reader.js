@@ -1,7 +1,7 @@
 "use strict";
-/** Reads a document as Python does: its words, their topics, the response they let expect. */
+/** As Python does: the words of a topic; of a document its words, their topics, the response. */
 const reader = (facts) => {
-  const { words, alpha, eta, reading } = facts;
+  const { words, alpha, eta, share, common, relevance_decimals, reading } = facts;
   const k = alpha.length;
 
   // ---- numbers ----
@@ -24,6 +24,28 @@ const reader = (facts) => {
 
   const mu = unpack(facts.mu);
   const sum = (x) => x.reduce((a, b) => a + b, 0);
+
+  // ---- words of a topic, as topicprism.show.words ranks them ----
+
+  const overall = Float64Array.from(words, (_, w) => {
+    let p = 0;
+    for (let i = 0; i < k; i++) p += mu[w * k + i] * share[i];
+    return p;
+  });
+
+  /** Columns of the most relevant words; of words that tie, the more probable first. */
+  function relevant(topic, weight, n) {
+    const listed = [];
+    for (let w = 0; w < words.length; w++) {
+      const p = mu[w * k + topic];
+      if (p === 0) continue;
+      const often = Math.log(Math.min(p, common / share[topic])), lift = Math.log(p / overall[w]);
+      const value = weight * often + (1 - weight) * lift;
+      listed.push([Math.round(value * 10 ** relevance_decimals), p, w]);
+    }
+    listed.sort((a, b) => b[0] - a[0] || b[1] - a[1] || a[2] - b[2]);
+    return listed.slice(0, n).map(([, , w]) => w);
+  }
 
   // ---- words of a text, as Python cuts them ----
 
@@ -351,5 +373,5 @@ const reader = (facts) => {
     return { found, counts, length, h, y, std, topics: tokenTopics(found, known, h) };
   }
 
-  return { mu, tokens, read };
+  return { mu, overall, tokens, read, relevant };
 };

@@ -17,6 +17,7 @@ from topicprism.show.report.facts import Choice, Parameters, Reason, Summary, To
 from topicprism.show.report.fitted import Fitted, fitted
 from topicprism.show.report.packing import pack
 from topicprism.show.report.prose import about, sentences
+from topicprism.show.words import common_probability
 
 N_WORDS, N_NAME = 15, 3  # words listed of a topic, and in its name
 N_EIGENVALUES = 60
@@ -67,6 +68,7 @@ def summarise(
         topics=_topics(what, shown, places),
         order=tuple(int(i) + 1 for i in shown.order),
         share_of=shown.share_of,
+        common=common_probability(shown.word_probabilities),
         mapped=mapped,
         expected=float(shown.share @ what.model.eta) if what.supervised else None,
         left=shown.left,
