@@ -36,6 +36,10 @@ EXAMPLES = {  # by command; the first of each is shown by topicprism --help
         "select reviews.csv --plot selection.png",
         "select reviews.csv --target stars --json",
     ],
+    "stability": [
+        "stability reviews.csv",
+        "stability reviews.csv --runs 20 --n-topics 8 -o topics.csv",
+    ],
     "report": [
         "report reviews.tprism reviews.csv -o page.html",
         "report reviews.tprism -o page.html --title 'Hotel reviews'",
@@ -114,7 +118,8 @@ def parser() -> Parser:
     sub = top.add_subparsers(
         dest="command", metavar="COMMAND", required=True, parser_class=Parser, title="commands"
     )
-    for add in (_fit, _predict, _topics, _select, _report, _sketch, _merge, _demo, _warmup):
+    commands = (_fit, _predict, _topics, _select, _stability, _report, _sketch, _merge)
+    for add in (*commands, _demo, _warmup):
         added = add(sub)
         added.epilog = _shown(EXAMPLES[added.prog.split()[-1]])
         messages = added.add_argument_group("messages")
@@ -226,6 +231,33 @@ def _select(sub: Any) -> Parser:
     options.counting(p)
     options.learning(p)
     p.set_defaults(model=next(iter(options.MODELS)), burn_in=None, kept_sweeps=None)
+    options.as_json(p)
+    return p
+
+
+def _stability(sub: Any) -> Parser:
+    p: Parser = sub.add_parser("stability", help="find the topics again in halves of the documents")
+    options.input_files(p, "tables to learn from, as for fit")
+    p.add_argument(
+        "--runs",
+        type=values.runs,
+        default=FITTING.runs,
+        metavar="N",
+        help=f"half samples to fit, two for each random split (default: {FITTING.runs})",
+    )
+    p.add_argument(
+        "-o",
+        "--output",
+        metavar="OUT",
+        help="also write a row for each topic (.csv, .tsv, .jsonl, .parquet)",
+    )
+    p.add_argument(
+        "--output-format", choices=OUTPUTS, help="format of the output, whatever its name"
+    )
+    options.table(p)
+    options.counting(p)
+    options.model(p)
+    options.learning(p)
     options.as_json(p)
     return p
 

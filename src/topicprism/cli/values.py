@@ -19,6 +19,12 @@ def count(text: str) -> int:
     return int(text)
 
 
+def runs(text: str) -> int:
+    if count(text) < 2:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number from 2 up")
+    return int(text)
+
+
 def number(text: str) -> float:
     try:
         return float(text)

@@ -1,0 +1,73 @@
+"""Tables as text of at most 80 columns."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from textwrap import wrap
+from typing import Any
+
+from topicprism.show.effects import CLASS, RESPONSE, UNKNOWN, fixed
+
+WIDTH = 80  # columns of a line
+RARELY_FOUND = 0.5  # share of the runs below which a topic is said not to be reproducible
+
+
+def aligned(texts: list[str], width: int) -> list[str]:
+    """Right-aligned in a column of this width, or of the widest text."""
+    widest = max(width, *map(len, texts)) if texts else width
+    return [f"{text:>{widest}}" for text in texts]
+
+
+def sentence(text: str, indent: str = "") -> list[str]:
+    return wrap(text, WIDTH, initial_indent=indent, subsequent_indent=indent)
+
+
+def stability_lines(facts: dict[str, Any], response: str = "effect") -> Iterator[str]:
+    """The facts of a ``Stability``."""
+    n, topics = facts["n_runs"], facts["topics"]
+    size = (facts["n_documents"] + 1) // 2
+    yield from sentence(
+        f"{len(topics)} topics of {facts['n_documents']:,} documents, looked for in {n} random "
+        f"halves of about {size:,}"
+    )
+    yield ""
+    yield from _table(facts, response)
+    yield ""
+    yield from sentence("found again: halves in which the topic has a counterpart", "  ")
+    if facts["effect_of"] is not None:
+        yield from sentence("spread: standard deviation of the coefficient over these halves", "  ")
+    share = facts["halves_common_words"]
+    if share is not None:
+        yield from sentence(
+            f"two disjoint halves share {share:.0%} of a topic's ten top words", "  "
+        )
+    rare = [str(t["number"]) for t in topics if t["found_again"] < RARELY_FOUND]
+    if rare:
+        yield from sentence(
+            f"found again in fewer than half of the runs: {', '.join(rare)}; do not interpret the "
+            f"words {'or coefficients ' if facts['effect_of'] else ''}of such a topic",
+            "  ",
+        )
+
+
+def _table(facts: dict[str, Any], response: str) -> Iterator[str]:
+    """A line for each topic, with as many of its words as it has room for."""
+    topics, n = facts["topics"], facts["n_runs"]
+    columns = [aligned(["#", *(str(t["number"]) for t in topics)], 2)]
+    if facts["effect_of"] is not None:
+        of = facts["effect_of"]
+        head = response if of == RESPONSE else of.removeprefix(CLASS)
+        columns += [
+            aligned([head[:9], *_numbers(topics, "effect", facts["decimals"])], 9),
+            aligned(["spread", *_numbers(topics, "effect_std", facts["decimals"])], 7),
+        ]
+    found = [f"{round(n * t['found_again'])} of {n}" for t in topics]
+    columns.append([f" {text}" for text in aligned(["found again", *found], 11)])
+    head, *starts = [" ".join(cells) + "  " for cells in zip(*columns, strict=True)]
+    yield head + "words"
+    for topic, start in zip(topics, starts, strict=True):
+        yield start + next(iter(wrap(" ".join(topic["words"]), WIDTH - len(start))), "")
+
+
+def _numbers(topics: list[dict[str, Any]], name: str, decimals: int) -> list[str]:
+    return [UNKNOWN if t[name] is None else fixed(t[name], decimals) for t in topics]
