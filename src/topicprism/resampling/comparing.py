@@ -12,7 +12,8 @@ from topicprism.evaluation import bhattacharyya, matched_topics
 from topicprism.show.effects import Effects
 
 # Least similarity of a topic found again.  On three corpora of reviews (experiments/stability.py)
-# TODO
+# 95 % of the pairs of different topics, of 20, are below 0.43 to 0.70.  Counterparts with 0.6 to
+# 0.7 have 9 % of their top words in common, with 0.7 to 0.8 22 %, above 0.9 70 %.
 SAME_TOPIC = 0.7
 N_TOP_WORDS = 10
 
@@ -39,6 +40,7 @@ class FittedTopics:
 class Comparison:
     """For each topic of one fit, its counterpart in another."""
 
+    order: Ints  # which topic of the other it is; -1 for none
     similarity: Topic  # Bhattacharyya coefficient of the word distributions; 0 without one
     common_words: Topic  # share of its top words that its counterpart has, too; 0 without one
     effects: Topic  # of the counterpart; nan without one
@@ -46,21 +48,31 @@ class Comparison:
 
     @classmethod
     def between(cls, a: FittedTopics, b: FittedTopics) -> Comparison:
-        """Topics are the same if they are similar, and the counterpart is not closer to another.
+        """A topic is found if its counterpart is similar, and closer to no other topic.
 
-        Topics of a response share most of their words, so that similarity alone says little.
+        Few topics, or topics of a response, share most of their words: similarity alone says
+        little there.
         """
         order, similarity = matched_topics(a.mu, b.mu)
-        closest = bhattacharyya(a.mu, b.mu).argmax(axis=0)
-        common, eta, found = (
-            np.zeros(len(order)),
-            np.full(len(order), np.nan),
-            np.zeros(len(order), bool),
-        )
+        n = len(order)
+        closest = bhattacharyya(a.mu, b.mu).argmax(axis=0) if n else order
+        common, eta, found = np.zeros(n), np.full(n, np.nan), np.zeros(n, bool)
         for i, j in enumerate(order.tolist()):
             if j >= 0:
                 top = a.top_words[i]
                 common[i] = np.isin(top, b.top_words[j]).mean() if len(top) else 0.0
                 eta[i] = np.nan if b.effects is None else b.effects[j]
                 found[i] = similarity[i] >= SAME_TOPIC and closest[j] == i
-        return cls(similarity, common, eta, found)
+        return cls(order, similarity, common, eta, found)
+
+
+def replicated(first: Comparison, second: Comparison, halves: Comparison) -> NDArray[np.bool_]:
+    """Topics that both halves have, where the counterparts are also each other's.
+
+    The reference has the documents of both halves, and whatever is accidental in one half is
+    accidental in the reference, too; the halves have no document in common.
+    """
+    met = first.found & second.found
+    here, there = first.order[met], second.order[met]
+    met[met] = halves.found[here] & (halves.order[here] == there)
+    return met

@@ -11,7 +11,7 @@ import numpy as np
 
 from topicprism._typing import Array, Topic
 from topicprism.pipeline.fitted import TopicPipeline
-from topicprism.resampling.comparing import N_TOP_WORDS, Comparison
+from topicprism.resampling.comparing import N_TOP_WORDS, Comparison, replicated
 from topicprism.show.effects import Effects, effects
 from topicprism.show.terminal import stability_lines
 
@@ -33,6 +33,9 @@ class Stability:
     found_again : ndarray
         Share of the runs in which the topic was found: its counterpart has a similarity of at
         least 0.7, and is at least as similar to it as to any other topic of the reference.
+    replicated : ndarray
+        Share of the splits in which the topic was found in both halves, and its counterparts are
+        each other's by the same rule; nan without a whole split.
     similarity : ndarray
         Bhattacharyya coefficient of topic and counterpart, mean over runs.
     common_words : ndarray
@@ -54,6 +57,13 @@ class Stability:
     @property
     def found_again(self) -> Topic:
         return self._over_runs("found")
+
+    @property
+    def replicated(self) -> Topic:
+        pairs = zip(self.runs[::2], self.runs[1::2], self.halves, strict=False)
+        met = [replicated(*pair) for pair in pairs]
+        n = len(self.runs[0].found)
+        return np.array([_mean(np.array([one[i] for one in met])) for i in range(n)])
 
     @property
     def similarity(self) -> Topic:
@@ -79,7 +89,8 @@ class Stability:
 
     @property
     def halves_common_words(self) -> float:
-        return _mean(np.array([np.mean(pair.common_words) for pair in self.halves]))
+        n = len(self.runs[0].found)
+        return _mean(np.array([pair.common_words.sum() / n for pair in self.halves]))
 
     def _over_runs(self, name: str) -> Topic:
         found: Topic = np.mean([getattr(run, name) for run in self.runs], axis=0)
@@ -101,6 +112,7 @@ class Stability:
             "effect_mean": self.effect_mean,
             "effect_std": self.effect_std,
             "found_again": self.found_again,
+            "replicated": self.replicated,
             "similarity": self.similarity,
             "common_words": self.common_words,
         }
@@ -114,6 +126,7 @@ class Stability:
         return {
             "n_documents": self.n_documents,
             "n_runs": len(self.runs),
+            "n_splits": len(self.halves),
             "halves_common_words": _plain(self.halves_common_words),
             "effect_of": None if self.effect is None else self._shown.response,
             "decimals": self._shown.decimals,

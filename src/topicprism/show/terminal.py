@@ -9,7 +9,7 @@ from typing import Any
 from topicprism.show.effects import CLASS, RESPONSE, UNKNOWN, fixed
 
 WIDTH = 80  # columns of a line
-RARELY_FOUND = 0.5  # share of the runs below which a topic is said not to be reproducible
+RARELY_FOUND = 0.5  # share of the splits below which a topic is said not to be reproducible
 
 
 def aligned(texts: list[str], width: int) -> list[str]:
@@ -33,26 +33,36 @@ def stability_lines(facts: dict[str, Any], response: str = "effect") -> Iterator
     yield ""
     yield from _table(facts, response)
     yield ""
+    yield from _notes(facts)
+
+
+def _notes(facts: dict[str, Any]) -> Iterator[str]:
+    """How to read the table."""
+    supervised, share = facts["effect_of"] is not None, facts["halves_common_words"]
     yield from sentence("found again: halves in which the topic has a counterpart", "  ")
-    if facts["effect_of"] is not None:
-        yield from sentence("spread: standard deviation of the coefficient over these halves", "  ")
-    share = facts["halves_common_words"]
     if share is not None:
         yield from sentence(
-            f"two disjoint halves share {share:.0%} of a topic's ten top words", "  "
+            "both: splits in which the two halves, which have no document in common, agree on it; "
+            f"they share {share:.0%} of a topic's ten top words",
+            "  ",
         )
-    rare = [str(t["number"]) for t in topics if t["found_again"] < RARELY_FOUND]
-    if rare:
+    if supervised:
         yield from sentence(
-            f"found again in fewer than half of the runs: {', '.join(rare)}; do not interpret the "
-            f"words {'or coefficients ' if facts['effect_of'] else ''}of such a topic",
+            "spread: standard deviation of the coefficient over halves with the topic", "  "
+        )
+    rare = [str(t["number"]) for t in facts["topics"] if (t["replicated"] or 0) < RARELY_FOUND]
+    if rare and share is not None:
+        what = "words and coefficients" if supervised else "words"
+        yield from sentence(
+            f"agreed on in fewer than half of the splits: {', '.join(rare)}; do not rely on the "
+            f"{what} of these",
             "  ",
         )
 
 
 def _table(facts: dict[str, Any], response: str) -> Iterator[str]:
     """A line for each topic, with as many of its words as it has room for."""
-    topics, n = facts["topics"], facts["n_runs"]
+    topics = facts["topics"]
     columns = [aligned(["#", *(str(t["number"]) for t in topics)], 2)]
     if facts["effect_of"] is not None:
         of = facts["effect_of"]
@@ -61,8 +71,9 @@ def _table(facts: dict[str, Any], response: str) -> Iterator[str]:
             aligned([head[:9], *_numbers(topics, "effect", facts["decimals"])], 9),
             aligned(["spread", *_numbers(topics, "effect_std", facts["decimals"])], 7),
         ]
-    found = [f"{round(n * t['found_again'])} of {n}" for t in topics]
-    columns.append([f" {text}" for text in aligned(["found again", *found], 11)])
+    columns.append(aligned(["found again", *_times(topics, "found_again", facts["n_runs"])], 12))
+    if facts["n_splits"]:
+        columns.append(aligned(["both", *_times(topics, "replicated", facts["n_splits"])], 7))
     head, *starts = [" ".join(cells) + "  " for cells in zip(*columns, strict=True)]
     yield head + "words"
     for topic, start in zip(topics, starts, strict=True):
@@ -71,3 +82,7 @@ def _table(facts: dict[str, Any], response: str) -> Iterator[str]:
 
 def _numbers(topics: list[dict[str, Any]], name: str, decimals: int) -> list[str]:
     return [UNKNOWN if t[name] is None else fixed(t[name], decimals) for t in topics]
+
+
+def _times(topics: list[dict[str, Any]], name: str, n: int) -> list[str]:
+    return [f"{round(n * t[name])} of {n}" for t in topics]
