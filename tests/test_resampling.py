@@ -33,6 +33,7 @@ from topicprism.evaluation import matched_topics
 from topicprism.io.tables import rounded
 from topicprism.resampling.comparing import Comparison, FittedTopics, replicated
 from topicprism.resampling.runs import halves
+from topicprism.show.terminal import stability_lines
 
 SHORT = {"burn_in": 5, "n_kept": 3}  # sweeps of a chain
 
@@ -140,7 +141,7 @@ def test_topics_of_the_model_are_found_again_with_their_effects(seed):
     assert (found.similarity > 0.98).all()
     assert found.halves_common_words > 0.5
     order, _ = matched_topics(truth.mu, found.reference.model.mu)
-    # halves are noisier than the whole; five spreads, and some bias of 750 documents
+    # spreads are up to 0.1; halves of 750 documents have some bias, too
     assert_allclose(found.effect_mean[order], truth.eta, atol=0.2)
     assert (np.abs(found.effect_mean - found.effect) < 2 * found.effect_std + 0.05).all()
     assert (found.effect_std > 0).all()
@@ -351,6 +352,17 @@ def test_the_result_as_a_frame_and_as_text(reviews):
     assert_allclose(found.effect_std[7], values.std(ddof=1))
 
 
+def test_many_topics_are_counted_and_wide_numbers_leave_room_for_words(small):
+    facts = stability(*small, n_topics=2, runs=2).facts()
+    topic = facts["topics"][0] | {"replicated": 0.0, "effect": -1e11, "effect_std": 1e11}
+    for n, said in ((2, "splits: 1, 2; do"), (20, "splits: 20 of 20 topics; do")):
+        topics = [topic | {"number": i + 1} for i in range(n)]
+        lines = list(stability_lines(facts | {"topics": topics, "decimals": 6}))
+        assert said in " ".join(" ".join(lines).split())
+        assert max(map(len, lines)) <= 80
+        assert topic["words"][0] in lines[3]
+
+
 # --- the command ------------------------------------------------------------------------------
 
 
@@ -399,7 +411,10 @@ def test_mistakes_of_the_command_are_one_sentence(here, capsys):
     head = (here / "reviews.csv").read_text().splitlines(keepends=True)
     (here / "few.csv").write_text("".join(head[:31]))
     for words, message in (
-        (["reviews.csv", "--runs", "1"], "argument --runs: '1' is not a whole number from 2 up"),
+        (
+            ["reviews.csv", "--runs", "1"],
+            "argument --runs: 1 is not enough, a split has two halves",
+        ),
         (["few.csv", "--min-df", "1"], "got 30 different documents"),
         (["x.tprism"], "x.tprism is the name of a model"),
         (["x.tpsketch"], "x.tpsketch is the name of a sketch, which has no documents to split"),

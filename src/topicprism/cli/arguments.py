@@ -77,11 +77,20 @@ class UsageError(ValueError):
     """A command line that cannot be understood."""
 
 
+class Help(argparse.RawDescriptionHelpFormatter):
+    """Commands are moved in once more than Python's own makes room for."""
+
+    def add_argument(self, action: argparse.Action) -> None:
+        super().add_argument(action)
+        if action.nargs == argparse.PARSER:  # the commands
+            self._action_max_length += self._indent_increment
+
+
 class Parser(argparse.ArgumentParser):
     """Mistakes are one sentence; help is at most 80 columns wide."""
 
     def __init__(self, *args: Any, **options: Any) -> None:
-        options["formatter_class"] = partial(argparse.RawDescriptionHelpFormatter, width=80)
+        options["formatter_class"] = partial(Help, width=80)
         options["allow_abbrev"] = False
         super().__init__(*args, **options)
         self.commands: dict[Any, Parser] = {}
@@ -328,7 +337,7 @@ def _demo(sub: Any) -> Parser:
 
 def _warmup(sub: Any) -> Parser:
     p: Parser = sub.add_parser(
-        "warmup", help="compile all kernels in advance, into NUMBA_CACHE_DIR if it is set"
+        "warmup", help="compile all kernels in advance, into NUMBA_CACHE_DIR if set"
     )
     options.as_json(p)
     return p

@@ -20,9 +20,9 @@ def count(text: str) -> int:
 
 
 def runs(text: str) -> int:
-    if count(text) < 2:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number from 2 up")
-    return int(text)
+    if text == "1":
+        raise argparse.ArgumentTypeError("1 is not enough, a split has two halves: give 2 or more")
+    return count(text)
 
 
 def number(text: str) -> float:

@@ -9,6 +9,8 @@ from typing import Any
 from topicprism.show.effects import CLASS, RESPONSE, UNKNOWN, fixed
 
 WIDTH = 80  # columns of a line
+MIN_WORDS_WIDTH = 8  # columns for words, however wide the numbers
+MAX_LISTED = 8  # topics that a sentence names
 RARELY_FOUND = 0.5  # share of the splits below which a topic is said not to be reproducible
 
 
@@ -38,6 +40,7 @@ def stability_lines(facts: dict[str, Any], response: str = "effect") -> Iterator
 
 def _notes(facts: dict[str, Any]) -> Iterator[str]:
     """How to read the table."""
+    n = len(facts["topics"])
     supervised, share = facts["effect_of"] is not None, facts["halves_common_words"]
     yield from sentence("found again: halves in which the topic has a counterpart", "  ")
     if share is not None:
@@ -52,10 +55,11 @@ def _notes(facts: dict[str, Any]) -> Iterator[str]:
         )
     rare = [str(t["number"]) for t in facts["topics"] if (t["replicated"] or 0) < RARELY_FOUND]
     if rare and share is not None:
+        which = ", ".join(rare) if len(rare) <= MAX_LISTED else f"{len(rare)} of {n} topics"
         what = "words and coefficients" if supervised else "words"
         yield from sentence(
-            f"agreed on in fewer than half of the splits: {', '.join(rare)}; do not rely on the "
-            f"{what} of these",
+            f"agreed on in fewer than half of the splits: {which}; do not rely on the {what} "
+            "of these",
             "  ",
         )
 
@@ -77,7 +81,9 @@ def _table(facts: dict[str, Any], response: str) -> Iterator[str]:
     head, *starts = [" ".join(cells) + "  " for cells in zip(*columns, strict=True)]
     yield head + "words"
     for topic, start in zip(topics, starts, strict=True):
-        yield start + next(iter(wrap(" ".join(topic["words"]), WIDTH - len(start))), "")
+        yield start + next(
+            iter(wrap(" ".join(topic["words"]), max(WIDTH - len(start), MIN_WORDS_WIDTH))), ""
+        )
 
 
 def _numbers(topics: list[dict[str, Any]], name: str, decimals: int) -> list[str]:
