@@ -28,6 +28,7 @@ FLOORS = [
     ["estimators"],
     ["io.files"],
     ["pipeline"],
+    ["resampling"],
     ["cli"],
     ["__main__"],
 ]

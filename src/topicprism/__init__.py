@@ -11,6 +11,7 @@ A document passes through the package in this order::
     samplers    the same model by Gibbs sampling
     inference   topic proportions of new documents
     evaluation  scores
+    resampling  how reproducible topics are, by fits to halves of the documents
     show        tables, plots and the page
     io          tables, model files, and atomic writing
     cli         the command topicprism
@@ -51,6 +52,7 @@ if TYPE_CHECKING:
         load,
         save,
     )
+    from topicprism.resampling import Stability, stability
     from topicprism.spectral.basis import Basis
     from topicprism.spectral.decompose import Solution, decompose
     from topicprism.spectral.settings import Settings
@@ -69,6 +71,7 @@ else:
             *["MissingValuesWarning", "TopicPipeline", "UnspacedWarning"],
             *["fit", "load", "save"],
         ],
+        "resampling": ["Stability", "stability"],
         "spectral.basis": ["Basis"],
         "spectral.decompose": ["Solution", "decompose"],
         "spectral.settings": ["Settings"],
@@ -114,6 +117,7 @@ __all__ = [
     "Solution",
     "SpectralLDA",
     "SpectralSLDA",
+    "Stability",
     "TooManyTopics",
     "TopicPipeline",
     "UnspacedWarning",
@@ -123,4 +127,5 @@ __all__ = [
     "load",
     "save",
     "sketch",
+    "stability",
 ]

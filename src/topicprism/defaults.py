@@ -36,6 +36,7 @@ class FittingDefaults:
     max_held_out: int = 5_000  # documents: the standard error of an R2 of 0.5 is then 0.01
     min_documents: int = 100  # with fewer, none are held out: the score would be too noisy
     max_baseline: int = 30_000  # documents that the ridge regression is learnt from, in memory
+    runs: int = 10  # halves of the documents that stability fits: five random splits
 
 
 COUNTING, FITTING = CountingDefaults(), FittingDefaults()

@@ -67,27 +67,32 @@ def match(model: Model, truth: Model) -> Ints:
     return np.asarray(linear_sum_assignment(cost)[1])
 
 
-def matched_topics(a: WordTopic, b: WordTopic) -> tuple[Ints, Topic]:
-    """For each topic of ``a`` the topic of ``b`` that stands for it, and how similar they are.
+def bhattacharyya(a: WordTopic, b: WordTopic) -> Array:
+    """sum_w sqrt(a[w, i] b[w, j]) of topics over the same words, one column each.
 
-    Topics are word distributions, one column each over the same words.  Pairs are one to one, with
-    the largest sum of the Bhattacharyya coefficient::
-
-        sum_w sqrt(a[w, i] b[w, j])
-
-    which is 1 for the same distribution and 0 for two without a word in common.  A topic of ``a``
-    that is left over because ``b`` has fewer gets -1 and similarity 0.
+    It is 1 for the same word distribution and 0 for two without a word in common.
     """
     if a.shape[0] != b.shape[0]:
         raise ValueError(
             f"got topics over {a.shape[0]} words and over {b.shape[0]}, but only topics over one "
             "vocabulary can be matched; fit both to counts with the same columns"
         )
-    similarity = np.sqrt(np.maximum(a, 0)).T @ np.sqrt(np.maximum(b, 0))
+    found: Array = np.sqrt(np.maximum(a, 0)).T @ np.sqrt(np.maximum(b, 0))
+    return np.minimum(found, 1.0)  # a rounding error above
+
+
+def matched_topics(a: WordTopic, b: WordTopic) -> tuple[Ints, Topic]:
+    """For each topic of ``a`` the topic of ``b`` that stands for it, and how similar they are.
+
+    Topics are word distributions, one column each over the same words.  Pairs are one to one, with
+    the largest sum of the Bhattacharyya coefficient, which is the similarity returned.  A topic of
+    ``a`` that is left over because ``b`` has fewer gets -1 and similarity 0.
+    """
+    similarity = bhattacharyya(a, b)
     rows, columns = linear_sum_assignment(similarity, maximize=True)
     order, found = np.full(a.shape[1], -1, np.intp), np.zeros(a.shape[1])
     order[rows], found[rows] = columns, similarity[rows, columns]
-    return order, np.minimum(found, 1.0)  # a rounding error above
+    return order, found
 
 
 def recovery_errors(model: Model, truth: Model) -> RecoveryErrors:

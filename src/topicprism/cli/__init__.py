@@ -8,8 +8,8 @@
     reading    a table as documents to fit
     facts      the results of a command                    dict
     showing    the same as text of 80 columns
-    commands   fit, predict, select, demo, warmup; using: topics and report; sketches: sketch and
-               merge
+    commands   fit, predict, select, stability, demo, warmup; using: topics and report; sketches:
+               sketch and merge
 
 Messages go to standard error, results to standard output or to a file.  The exit status is
 2 for a mistake in the input, with one sentence that says which, 130 after Ctrl-C, 143 after
@@ -41,6 +41,7 @@ MODULES = {  # what a command needs is imported when it is known which
     "predict": "predict",
     "topics": "using",
     "select": "select",
+    "stability": "stability",
     "report": "using",
     "sketch": "sketches",
     "merge": "sketches",

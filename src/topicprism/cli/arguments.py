@@ -36,6 +36,10 @@ EXAMPLES = {  # by command; the first of each is shown by topicprism --help
         "select reviews.csv --plot selection.png",
         "select reviews.csv --target stars --json",
     ],
+    "stability": [
+        "stability reviews.csv",
+        "stability reviews.csv --runs 20 --n-topics 8 -o topics.csv",
+    ],
     "report": [
         "report reviews.tprism reviews.csv -o page.html",
         "report reviews.tprism -o page.html --title 'Hotel reviews'",
@@ -73,11 +77,20 @@ class UsageError(ValueError):
     """A command line that cannot be understood."""
 
 
+class Help(argparse.RawDescriptionHelpFormatter):
+    """Commands are moved in once more than Python's own makes room for."""
+
+    def add_argument(self, action: argparse.Action) -> None:
+        super().add_argument(action)
+        if action.nargs == argparse.PARSER:  # the commands
+            self._action_max_length += self._indent_increment
+
+
 class Parser(argparse.ArgumentParser):
     """Mistakes are one sentence; help is at most 80 columns wide."""
 
     def __init__(self, *args: Any, **options: Any) -> None:
-        options["formatter_class"] = partial(argparse.RawDescriptionHelpFormatter, width=80)
+        options["formatter_class"] = partial(Help, width=80)
         options["allow_abbrev"] = False
         super().__init__(*args, **options)
         self.commands: dict[Any, Parser] = {}
@@ -114,7 +127,8 @@ def parser() -> Parser:
     sub = top.add_subparsers(
         dest="command", metavar="COMMAND", required=True, parser_class=Parser, title="commands"
     )
-    for add in (_fit, _predict, _topics, _select, _report, _sketch, _merge, _demo, _warmup):
+    commands = (_fit, _predict, _topics, _select, _stability, _report, _sketch, _merge)
+    for add in (*commands, _demo, _warmup):
         added = add(sub)
         added.epilog = _shown(EXAMPLES[added.prog.split()[-1]])
         messages = added.add_argument_group("messages")
@@ -230,6 +244,33 @@ def _select(sub: Any) -> Parser:
     return p
 
 
+def _stability(sub: Any) -> Parser:
+    p: Parser = sub.add_parser("stability", help="find the topics again in halves of the documents")
+    options.input_files(p, "tables to learn from, as for fit")
+    p.add_argument(
+        "--runs",
+        type=values.runs,
+        default=FITTING.runs,
+        metavar="N",
+        help=f"half samples to fit, two for each random split (default: {FITTING.runs})",
+    )
+    p.add_argument(
+        "-o",
+        "--output",
+        metavar="OUT",
+        help="also write a row for each topic (.csv, .tsv, .jsonl, .parquet)",
+    )
+    p.add_argument(
+        "--output-format", choices=OUTPUTS, help="format of the output, whatever its name"
+    )
+    options.table(p)
+    options.counting(p)
+    options.model(p)
+    options.learning(p)
+    options.as_json(p)
+    return p
+
+
 def _report(sub: Any) -> Parser:
     p: Parser = sub.add_parser("report", help="write one HTML page about a model")
     p.add_argument("model", metavar="MODEL", help="model file made by fit")
@@ -296,7 +337,7 @@ def _demo(sub: Any) -> Parser:
 
 def _warmup(sub: Any) -> Parser:
     p: Parser = sub.add_parser(
-        "warmup", help="compile all kernels in advance, into NUMBA_CACHE_DIR if it is set"
+        "warmup", help="compile all kernels in advance, into NUMBA_CACHE_DIR if set"
     )
     options.as_json(p)
     return p

@@ -24,7 +24,7 @@ from topicprism.pipeline import TopicPipeline
 
 MODEL, SKETCH = ".tprism", ".tpsketch"
 NO_FILE = (*STOP_LISTS, "none")  # stop words that are not in one
-CHOOSES_MODEL = ("fit", "select")  # whose --model is a kind, not a file
+CHOOSES_MODEL = ("fit", "select", "stability")  # whose --model is a kind, not a file
 
 
 @dataclass

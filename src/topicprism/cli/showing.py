@@ -8,8 +8,9 @@ from typing import Any
 
 from topicprism.pipeline.scoring import BASELINE, OURS
 from topicprism.show.effects import CLASS, PRIOR, RESPONSE, WORDS, between, fixed, percent
+from topicprism.show.terminal import WIDTH, aligned
 
-WIDTH, NAMES = 80, 14  # columns of a line, and of the names at its beginning
+NAMES = 14  # columns of the names at the beginning of a line
 MIN_USEFUL_R2 = 0.02  # predictive R2 below which topics are called useless
 BAR = 40
 N_COMMON_LISTED, MAX_WORD_CHARACTERS = 5, 30  # of the words above --max-df
@@ -154,9 +155,3 @@ def bars(values: list[float], labels: list[str], marks: list[bool] | None = None
     for value, text, label, mark in zip(values, numbers, labels, starred, strict=True):
         bar = "#" * round(room * max(value, 0) / top)
         yield f"{'*' if mark else ' '} {label:>{width}} {text}  {bar}".rstrip()
-
-
-def aligned(texts: list[str], width: int) -> list[str]:
-    """Right-aligned in a column of this width, or of the widest text."""
-    widest = max(width, *map(len, texts)) if texts else width
-    return [f"{text:>{widest}}" for text in texts]

@@ -19,6 +19,12 @@ def count(text: str) -> int:
     return int(text)
 
 
+def runs(text: str) -> int:
+    if text == "1":
+        raise argparse.ArgumentTypeError("1 is not enough, a split has two halves: give 2 or more")
+    return count(text)
+
+
 def number(text: str) -> float:
     try:
         return float(text)

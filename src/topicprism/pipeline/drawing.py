@@ -7,7 +7,7 @@ both learnt from and scored on.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from hashlib import blake2b
 
@@ -21,13 +21,14 @@ BYTES = 8
 
 
 def text_keys(texts: Sequence[str], seed: int) -> Keys:
+    return seeded_keys((text.encode("utf-8", "surrogatepass") for text in texts), seed)
+
+
+def seeded_keys(contents: Iterable[bytes], seed: int) -> Keys:
+    """64 bits of each content and of the seed."""
     salt = seed.to_bytes(16, "little", signed=True)
-
-    def key(text: str) -> bytes:
-        utf8 = text.encode("utf-8", "surrogatepass")
-        return blake2b(utf8, digest_size=BYTES, salt=salt).digest()
-
-    return np.frombuffer(b"".join(map(key, texts)), dtype="<u8").astype(np.uint64)
+    digests = (blake2b(one, digest_size=BYTES, salt=salt).digest() for one in contents)
+    return np.frombuffer(b"".join(digests), dtype="<u8").astype(np.uint64)
 
 
 @dataclass(frozen=True)

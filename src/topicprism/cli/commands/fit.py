@@ -31,7 +31,7 @@ MAX_STOP_WORD_CHARACTERS = 1 << 24  # characters
 
 def fit(session: Session) -> None:
     args, start = session.args, time.perf_counter()
-    _refuse_models(args.files)
+    refuse_models(args.files)
     model = session.output(args.output or _model_name(args.files[0]), MODEL)
     page = session.output(args.report) if args.report else None
     pipeline, counted = learnt(session)
@@ -52,7 +52,7 @@ def fit(session: Session) -> None:
     session.show(facts, [*fit_lines(facts), "", *following])
 
 
-def _refuse_models(files: list[str]) -> None:
+def refuse_models(files: list[str]) -> None:
     for name in files:
         if Path(name).suffix == MODEL:
             raise TableError(

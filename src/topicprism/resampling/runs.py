@@ -1,0 +1,221 @@
+"""The fits: to all documents, and to the halves of random splits of them."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from sklearn.base import clone, is_classifier
+
+from topicprism.defaults import COUNTING, FITTING
+from topicprism.documents.corpus import MIN_WORDS, Corpus, Rows
+from topicprism.estimators import InterruptedWarning
+from topicprism.estimators.base import generator, varied
+from topicprism.model import TooManyTopics
+from topicprism.pipeline.drawing import seeded_keys
+from topicprism.pipeline.fitted import TopicPipeline, assemble, counts_step, topics_step
+from topicprism.pipeline.inputs import Batch, as_documents, as_list, present, warn_of_unspaced
+from topicprism.pipeline.provenance import Ledger
+from topicprism.pipeline.watching import Progress, Silent
+from topicprism.resampling.comparing import Comparison, FittedTopics
+from topicprism.resampling.result import Stability
+from topicprism.show.effects import effects
+from topicprism.validation import check_whole
+from topicprism.vectorizer import FastCountVectorizer, PrecomputedCounts
+from topicprism.vectorizer.columns import are_counts
+
+MIN_DOCUMENTS = 40  # different ones, so that a half has about 20
+MAX_SEED = 2**31
+
+
+@dataclass(frozen=True)
+class Resampling:
+    """Documents, and what is fitted to them and to halves of them."""
+
+    docs: Corpus
+    counts: FastCountVectorizer | PrecomputedCounts  # fitted
+    topics: Any  # an estimator, not fitted
+    ledger: Ledger
+
+    @cached_property
+    def ordered(self) -> Corpus:
+        """By key: a sampler draws by row, and the order of rows should not matter."""
+        return self.docs.in_key_order()
+
+    @cached_property
+    def long(self) -> Corpus:
+        """The documents to split: others teach nothing, and all empty ones have one key."""
+        return self.ordered.long()
+
+    def measure(
+        self, runs: int, random_state: Any, progress: Progress
+    ) -> tuple[Stability, KeyboardInterrupt | None]:
+        """The result of all runs, or of those before an interruption, which is returned."""
+        self._check()
+        progress.stage("learning")
+        rng, done, stop = generator(random_state), list[FittedTopics](), None
+        reference = self._reference()
+        progress.stage("half samples")
+        try:
+            for fitted in self._halves(reference, (runs + 1) // 2, rng):
+                done.append(fitted)
+                progress.at(len(done) / runs, f"{len(done)} of {runs} runs")
+                if len(done) == runs:
+                    break
+        except (KeyboardInterrupt, InterruptedWarning) as interrupted:
+            stop = _interruption(interrupted)
+            if not done:
+                raise stop from None
+        whole = FittedTopics.of(effects(reference))
+        pairs = zip(done[::2], done[1::2], strict=False)
+        return Stability(
+            reference,
+            len(self.long),
+            tuple(Comparison.between(whole, half) for half in done),
+            tuple(Comparison.between(*pair) for pair in pairs),
+        ), stop
+
+    def _check(self) -> None:
+        n = len(np.unique(self.long.keys))
+        if n < MIN_DOCUMENTS:
+            raise ValueError(
+                f"got {n} different documents of at least {MIN_WORDS} known words, but at least "
+                f"{MIN_DOCUMENTS} were expected, since each run fits half of them; add documents"
+            )
+
+    def _reference(self) -> TopicPipeline:
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("error", InterruptedWarning)  # a chain cut short is no whole
+                topics = _fit(clone(self.topics), self.ordered)
+        except InterruptedWarning as interrupted:
+            raise _interruption(interrupted) from None
+        return assemble(self.counts, topics, self.ledger.info(self.counts, topics))
+
+    def _halves(
+        self, reference: TopicPipeline, n_splits: int, rng: np.random.Generator
+    ) -> Iterator[FittedTopics]:
+        """Fits to the two halves of one split after the other."""
+        label = getattr(reference.topics, "classes_", [None])[-1]
+        for _ in range(n_splits):
+            split, *seeds = rng.integers(MAX_SEED, size=3).tolist()
+            for half, seed in zip(halves(self.long, split), seeds, strict=True):
+                self._check_response(half)
+                yield self._half(half, reference.model.n_topics, seed, label)
+
+    def _check_response(self, half: Corpus) -> None:
+        there, all_of = len(np.unique(half.y)), len(np.unique(self.docs.y))
+        classes = is_classifier(self.topics)
+        if there < (all_of if classes else min(all_of, 2)):
+            kinds = "classes" if classes else "values"
+            raise ValueError(
+                f"got a response with {there} of its {all_of} {kinds} in one random half of "
+                f"{len(half)} documents, but each half must be fitted; add documents with the rare "
+                f"{kinds}, or leave these out"
+            )
+
+    def _half(self, half: Corpus, n_topics: int, seed: int, label: Any) -> FittedTopics:
+        """As many topics as asked for, or as many as there are."""
+        topics = clone(self.topics).set_params(n_topics=n_topics, random_state=seed)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # the reference has said it
+            warnings.simplefilter("error", InterruptedWarning)
+            try:
+                _fit(topics, half)
+            except TooManyTopics as error:
+                if error.largest < 1:
+                    return FittedTopics.none(half.n_words)
+                _fit(topics.set_params(n_topics=error.largest), half)
+        return FittedTopics.of(effects(topics, label=label))
+
+
+def halves(docs: Corpus, seed: int) -> tuple[Corpus, Corpus]:
+    """A random half of the documents, and the other: copies of a document are in the same one.
+
+    By hashes of the seed and of each document's key, those up to the median and those above it.
+    """
+    keys = seeded_keys((key.tobytes() for key in docs.keys.astype("<u8")), seed)
+    middle = (len(keys) - 1) // 2
+    first = keys <= np.partition(keys, middle)[middle]
+    return docs.take(first), docs.take(~first)
+
+
+def _fit(topics: Any, docs: Corpus) -> Any:
+    X = docs.counts
+    return topics.fit(X.to_csr() if isinstance(X, Rows) else X, docs.y)
+
+
+def _interruption(error: BaseException) -> KeyboardInterrupt:
+    """Also of a sampler, which ends its chain at Ctrl-C."""
+    return error if isinstance(error, KeyboardInterrupt) else KeyboardInterrupt()
+
+
+def stability(
+    texts: Any,
+    y: Any = None,
+    *,
+    runs: int = FITTING.runs,
+    vocabulary: Collection[str] | None = None,
+    estimator: Any = None,
+    n_jobs: int | None = FITTING.n_jobs,
+    random_state: Any = FITTING.random_state,
+    **options: Any,
+) -> Stability:
+    """How reproducible topics and their effects are, by fits to halves of the documents.
+
+    All documents are fitted once, as by :func:`topicprism.fit`; then, for each random split, one
+    half and the other, over the same vocabulary and with the same number of topics.
+
+    Parameters
+    ----------
+    texts, y, vocabulary, estimator, n_jobs
+        As in :func:`topicprism.fit`.
+    runs : int, default=10
+        Halves to fit, from 2 up; two for each split.
+    random_state : int, RandomState, Generator or None, default=0
+        Seed of the reference, of the splits and of the runs.  As an int, the same documents give
+        the same answer, in any order.
+    **options
+        Options of counting, such as ``min_df``, and parameters of the estimator, such as
+        ``n_topics``, as in :func:`topicprism.fit`.
+
+    Returns
+    -------
+    Stability
+
+    Warns
+    -----
+    InterruptedWarning
+        After Ctrl-C, if a run was done: the result is that of the runs so far.
+    """
+    check_whole("runs", runs, "try 10", low=2)
+    counting = {name: options.pop(name) for name in vars(COUNTING) if name in options}
+    topics = topics_step(estimator, n_jobs, random_state, options)
+    docs = as_documents(texts)
+    counts = counts_step(counting, vocabulary, n_jobs, given=are_counts(docs))
+    batch = present(docs, None if y is None else as_list(y))
+    if not are_counts(docs):
+        warn_of_unspaced(batch.docs)
+    X = counts.fit_transform(batch.docs)
+    table = Resampling(Corpus(X, _response(topics, batch)), counts, topics, Ledger().add(batch))
+    found, stop = table.measure(runs, random_state, Silent())
+    if stop is not None:
+        warnings.warn(
+            f"interrupted after {len(found.runs)} of {runs} runs; the result is that of these",
+            InterruptedWarning,
+            stacklevel=2,
+        )
+    return found
+
+
+def _response(topics: Any, batch: Batch) -> Any:
+    """Numbers, or labels for a classifier; zeros where there is no response."""
+    if not hasattr(topics, "predict"):
+        return np.zeros(len(batch))
+    if is_classifier(topics) and batch.y is not None:
+        return np.asarray(batch.y)
+    return varied(batch.y, len(batch), type(topics).__name__)
