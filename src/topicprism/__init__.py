@@ -31,12 +31,14 @@ TYPE_CHECKING = False  # typing's own would have to be imported
 if TYPE_CHECKING:
     from topicprism.documents.corpus import Corpus
     from topicprism.estimators import (
+        AutoSLDA,
         FewerTopicsWarning,
         GibbsSLDA,
         HybridSLDA,
         InterruptedWarning,
         MedLDA,
         MedLDAClassifier,
+        NothingPredictedWarning,
         ShortDocumentsWarning,
         SpectralLDA,
         SpectralSLDA,
@@ -61,7 +63,8 @@ else:
     _HOMES = {  # the same, for those who run it
         "documents.corpus": ["Corpus"],
         "estimators": [
-            *["FewerTopicsWarning", "GibbsSLDA", "HybridSLDA", "InterruptedWarning", "MedLDA"],
+            *["AutoSLDA", "FewerTopicsWarning", "NothingPredictedWarning"],
+            *["GibbsSLDA", "HybridSLDA", "InterruptedWarning", "MedLDA"],
             *["MedLDAClassifier", "ShortDocumentsWarning", "SpectralLDA", "SpectralSLDA"],
         ],
         "inference": ["EPInference", "GibbsInference", "infer"],
@@ -98,6 +101,7 @@ else:
 
 
 __all__ = [
+    "AutoSLDA",
     "Basis",
     "Corpus",
     "EPInference",
@@ -111,6 +115,7 @@ __all__ = [
     "MedLDAClassifier",
     "MissingValuesWarning",
     "Model",
+    "NothingPredictedWarning",
     "Settings",
     "ShortDocumentsWarning",
     "Sketch",

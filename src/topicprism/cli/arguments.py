@@ -239,7 +239,7 @@ def _select(sub: Any) -> Parser:
     options.table(p)
     options.counting(p)
     options.learning(p)
-    p.set_defaults(model=next(iter(options.MODELS)), burn_in=None, kept_sweeps=None)
+    p.set_defaults(model="spectral", burn_in=None, kept_sweeps=None)
     options.as_json(p)
     return p
 

@@ -23,8 +23,10 @@ def topics_of(pipeline: TopicPipeline, n_words: int, by: str = "relevance") -> l
             "number": i + 1,
             "coefficient": None if shown.coef is None else float(shown.coef[i]),
             "coefficient_of": None if shown.coef is None else shown.response,
-            "std": None if shown.std is None else float(shown.std[i]),
+            "std": None if shown.ends(i) is None or shown.std is None else float(shown.std[i]),
             "interval": shown.ends(i),
+            "found_again": shown.found_again(i),
+            "replication": None if shown.replication is None else float(shown.replication[i]),
             "decimals": shown.decimals,
             "share": float(shown.share[i]),
             "share_of": shown.share_of,
@@ -77,7 +79,7 @@ def fit_facts(pipeline: TopicPipeline) -> dict[str, Any]:
     whence = ("created", "version", "fingerprint")
     return (
         {name: info.get(name) for name in (*known, *also, *whence)}
-        | {"range_left": effects(pipeline).left}
+        | {"range_left": effects(pipeline).left, "predicts": effects(pipeline).predicts}
         | {"chosen": choices_of(pipeline)}
         | {"topics": topics_of(pipeline, 10)}
     )

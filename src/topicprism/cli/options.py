@@ -10,6 +10,7 @@ from topicprism.defaults import COUNTING, FITTING
 from topicprism.io.tables import FORMATS
 
 MODELS = {  # what --model may be, and the estimator it is
+    "auto": "AutoSLDA",
     "spectral": "SpectralSLDA",
     "lda": "SpectralLDA",
     "hybrid": "HybridSLDA",
@@ -98,8 +99,8 @@ def model(p: ArgumentParser) -> None:
         "--model",
         choices=MODELS,
         default=next(iter(MODELS)),
-        help="spectral; lda, without a response; or a sampler: gibbs, hybrid, medlda; all but "
-        "spectral keep the counts in memory (default: spectral)",
+        help="auto; spectral; lda, without a response; or a sampler: gibbs, hybrid, medlda; all "
+        "but auto and spectral keep the counts in memory (default: auto)",
     )
     g.add_argument(
         "--burn-in", type=values.count, metavar="N", help="sweeps of a sampler to discard"

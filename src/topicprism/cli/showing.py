@@ -7,7 +7,16 @@ from textwrap import wrap
 from typing import Any
 
 from topicprism.pipeline.scoring import BASELINE, OURS
-from topicprism.show.effects import CLASS, PRIOR, RESPONSE, WORDS, between, fixed, percent
+from topicprism.show.effects import (
+    CLASS,
+    NOT_PREDICTED,
+    PRIOR,
+    RESPONSE,
+    WORDS,
+    between,
+    fixed,
+    percent,
+)
 from topicprism.show.terminal import WIDTH, aligned
 
 NAMES = 14  # columns of the names at the beginning of a line
@@ -25,6 +34,7 @@ def fit_lines(facts: dict[str, Any]) -> Iterator[str]:
     yield ""
     yield from topic_table(facts["topics"], facts["target"] or "response", lines=1)
     yield from beyond(facts["range_left"])
+    yield from replication(facts["topics"], facts["predicts"])
     if facts["n_held_out"] is None:
         yield "  standard errors need the documents; fits from a sketch have none"
     yield ""
@@ -62,6 +72,9 @@ def topic_table(topics: list[dict[str, Any]], response: str, lines: int | None) 
     columns = [aligned(["#", *(str(t["number"]) for t in topics)], 2), *_effects(topics, response)]
     shares = [SHARES[topics[0]["share_of"]], *(percent(t["share"]) for t in topics)]
     columns.append([f" {text}" for text in aligned(shares, 5)])
+    if topics[0]["found_again"] is not None:
+        found = ["yes" if t["found_again"] else "no" for t in topics]
+        columns.append([f" {text}" for text in aligned(["found again", *found], 11)])
     head, *starts = [" ".join(cells) + "  " for cells in zip(*columns, strict=True)]
     yield head + "words"
     for topic, start in zip(topics, starts, strict=True):
@@ -93,6 +106,19 @@ def beyond(left: tuple[float, float] | None) -> Iterator[str]:
             initial_indent="  ",
             subsequent_indent="  ",
         )
+
+
+def replication(topics: list[dict[str, Any]], predicts: bool) -> Iterator[str]:
+    """How to read the column "found again", and coefficients that have no interval."""
+    if topics[0]["found_again"] is None:
+        return
+    said = ["found again: whether two halves of the documents both have the topic"]
+    if not predicts:
+        said.append(NOT_PREDICTED[0].lower() + NOT_PREDICTED[1:].rstrip(".").replace(".  ", "; "))
+    elif any(t["interval"] is None for t in topics):
+        said.append("a topic that neither half has gets no interval")
+    for text in said:
+        yield from wrap(text, WIDTH, initial_indent="  ", subsequent_indent="  ")
 
 
 def scores(facts: dict[str, Any]) -> Iterator[str]:

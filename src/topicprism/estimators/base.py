@@ -130,7 +130,7 @@ class Regression(RegressorMixin):
     def predict(self, X: Any, return_std: bool) -> Doc | tuple[Doc, Doc]: ...
 
     def predict(self, X: Any, return_std: bool = False) -> Doc | tuple[Doc, Doc]:
-        """Expected response of each document, ``transform(X) @ coef_``.
+        """Expected response of each document, ``transform(X) @ model_.eta``.
 
         Parameters
         ----------

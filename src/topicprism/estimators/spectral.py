@@ -17,9 +17,15 @@ from topicprism.learn import FitRequest, FitResult, learn, learn_sketch
 from topicprism.spectral.settings import Settings
 from topicprism.spectral.sketch import Sketch
 
+CROSS_FITTED = ("coef_std_", "replication_", "cross_fitted_r2_")
+
 
 class ShortDocumentsWarning(UserWarning):
     """Some documents are too short for the moments."""
+
+
+class NothingPredictedWarning(UserWarning):
+    """Topics of one half of the documents do not predict the responses of the other."""
 
 
 class _SpectralTopics(Topics):
@@ -43,7 +49,7 @@ class _SpectralTopics(Topics):
         self.alpha_ = result.model.alpha
         self.selection_ = result.selection
         self.spectrum_ = result.selection.spectrum
-        for name in ("eigenvalues_", "residual_", "coef_std_"):  # of an earlier fit
+        for name in (*CROSS_FITTED, "eigenvalues_", "residual_"):  # of an earlier fit
             self.__dict__.pop(name, None)
         if result.solution is not None:
             self.eigenvalues_ = result.solution.eigenvalues
@@ -51,7 +57,65 @@ class _SpectralTopics(Topics):
         return self
 
 
-class SpectralSLDA(Regression, _SpectralTopics):
+class _SupervisedTopics(Regression, _SpectralTopics):
+    """What topic models of a response that start from moments share."""
+
+    alpha0: float | str
+    noise_variance: float | str
+
+    def fit(self, X: Any, y: Any) -> Self:
+        """Learn topics and coefficients from word counts and one number per document.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_documents, n_words)
+            Word counts: whole numbers.
+        y : array-like of shape (n_documents,)
+            The response.
+
+        Returns
+        -------
+        self
+        """
+        request = self._request()
+        counts = self._counts(X, reset=True)
+        name = type(self).__name__
+        return self._learn(Corpus(counts, varied(y, counts.shape[0], name)), request)
+
+    def fit_documents(self, docs: Documents) -> Self:
+        """Learn from documents with their responses, wherever they are kept.
+
+        Parameters
+        ----------
+        docs : Documents
+            Such as ``documents.OnDisk``, whose memory does not grow with the corpus.
+
+        Returns
+        -------
+        self
+        """
+        self.n_features_in_ = docs.n_words
+        result = learn(docs, self._request(), generator(self.random_state))
+        return self._keep(result, 0)
+
+    def _request(self) -> FitRequest:
+        raise NotImplementedError
+
+    def _keep(self, result: FitResult, n_documents: int) -> Self:
+        super()._keep(result, n_documents)
+        self.coef_ = result.model.eta if result.coef is None else result.coef
+        self.noise_variance_ = result.model.sigma**2
+        self.predictive_variance_ = result.predictive_variance
+        if result.coef_std is not None:
+            self.coef_std_ = result.coef_std
+        if result.replication is not None:
+            self.replication_ = result.replication
+            self.cross_fitted_r2_ = result.cross_fitted_r2
+        _warn_of_nothing(result)
+        return self
+
+
+class SpectralSLDA(_SupervisedTopics):
     """Supervised LDA by tensor decomposition.
 
     Without arguments, the number of topics, the prior and the noise variance are chosen from the
@@ -87,10 +151,19 @@ class SpectralSLDA(Regression, _SpectralTopics):
     components_ : ndarray of shape (n_topics, n_features_in_)
         Word probabilities of each topic; rows sum to 1 and are sorted by coefficient.
     coef_ : ndarray of shape (n_topics,)
-        Response expected of a document of one topic only, in increasing order.
+        Effects: the response expected of a document of one topic only, in increasing order.  In
+        the regime "text" they are cross-fitted: topics from one half of the documents,
+        coefficients from the other.  ``predict`` uses ``model_.eta``, the coefficients of all
+        documents, which predict a little better.
     coef_std_ : ndarray of shape (n_topics,)
         Standard errors of the coefficients: by the jackknife in the regime "model", otherwise
-        those of the regression, conditional on the topics.  Fits from a sketch have none.
+        from the halves, the variation of the topics included; NaN for a topic that was found in
+        neither half.  Fits from a sketch, or of fewer than 40 documents, have none.
+    replication_ : ndarray of shape (n_topics,)
+        Similarity (Bhattacharyya coefficient) of the topics that two halves of the documents
+        have for this one; below 0.7 it was not found again.  In the regime "text" only.
+    cross_fitted_r2_ : float
+        R2 of responses predicted by topics and coefficients of the other half; regime "text".
     alpha_ : ndarray of shape (n_topics,)
         Dirichlet parameters.
     noise_variance_ : float
@@ -147,41 +220,6 @@ class SpectralSLDA(Regression, _SpectralTopics):
         self.n_jobs = n_jobs
         self.random_state = random_state
 
-    def fit(self, X: Any, y: Any) -> Self:
-        """Learn topics and coefficients from word counts and one number per document.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_documents, n_words)
-            Word counts: whole numbers.
-        y : array-like of shape (n_documents,)
-            The response.
-
-        Returns
-        -------
-        self
-        """
-        request = self._request()
-        counts = self._counts(X, reset=True)
-        name = type(self).__name__
-        return self._learn(Corpus(counts, varied(y, counts.shape[0], name)), request)
-
-    def fit_documents(self, docs: Documents) -> Self:
-        """Learn from documents with their responses, wherever they are kept.
-
-        Parameters
-        ----------
-        docs : Documents
-            Such as ``documents.OnDisk``, whose memory does not grow with the corpus.
-
-        Returns
-        -------
-        self
-        """
-        self.n_features_in_ = docs.n_words
-        result = learn(docs, self._request(), generator(self.random_state))
-        return self._keep(result, 0)
-
     def fit_sketch(self, sketch: Sketch) -> Self:
         """Learn from a sketch, in milliseconds.
 
@@ -201,21 +239,12 @@ class SpectralSLDA(Regression, _SpectralTopics):
     def _request(self) -> FitRequest:
         settings = Settings(
             method=self.method,
-            noise_variance=_unless_auto(self.noise_variance),
+            noise_variance=unless_auto(self.noise_variance),
             whitening=self.whitening,
             n_restarts=self.n_restarts,
             n_iterations=self.n_iterations,
         )
-        return FitRequest(_unless_auto(self.n_topics), _unless_auto(self.alpha0), settings)
-
-    def _keep(self, result: FitResult, n_documents: int) -> Self:
-        super()._keep(result, n_documents)
-        self.coef_ = result.model.eta
-        self.noise_variance_ = result.model.sigma**2
-        self.predictive_variance_ = result.predictive_variance
-        if result.coef_std is not None:
-            self.coef_std_ = result.coef_std
-        return self
+        return FitRequest(unless_auto(self.n_topics), unless_auto(self.alpha0), settings)
 
 
 class SpectralLDA(_SpectralTopics):
@@ -276,7 +305,7 @@ class SpectralLDA(_SpectralTopics):
             n_restarts=self.n_restarts,
             n_iterations=self.n_iterations,
         )
-        n_topics, alpha0 = _unless_auto(self.n_topics), _unless_auto(self.alpha0)
+        n_topics, alpha0 = unless_auto(self.n_topics), unless_auto(self.alpha0)
         return FitRequest(n_topics, alpha0, settings, supervised=False)
 
 
@@ -291,5 +320,16 @@ def _warn_of_short(n_short: int, n_documents: int) -> None:
         )
 
 
-def _unless_auto(value: Any) -> Any:
+def _warn_of_nothing(result: FitResult) -> None:
+    if not result.predicts:
+        warnings.warn(
+            "the words of these documents do not predict y: topics and coefficients of one half "
+            f"of them leave R2 {result.cross_fitted_r2:.3f} on the other; read no effect into the "
+            "coefficients, and check the column or add documents",
+            NothingPredictedWarning,
+            stacklevel=5,
+        )
+
+
+def unless_auto(value: Any) -> Any:
     return None if isinstance(value, str) and value == "auto" else value

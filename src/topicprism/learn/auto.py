@@ -15,8 +15,8 @@ from topicprism.documents.corpus import Corpus, Documents
 from topicprism.documents.subsets import KeyCounts, in_key_order
 from topicprism.documents.sums import Additive
 from topicprism.kernels.blas import one_blas_thread
-from topicprism.learn import model_road, text_road
-from topicprism.learn.defaults import MODEL, TEXT
+from topicprism.learn import model_road, sampled_text, text_road
+from topicprism.learn.defaults import MODEL, SAMPLED, TEXT
 from topicprism.learn.result import AS_ASKED, FitContext, FitRequest, FitResult
 from topicprism.learn.spectrum import describe_crowd, read_spectrum
 from topicprism.spectral.basis import find_basis, trace_of_A
@@ -38,8 +38,18 @@ def learn(docs: Documents, request: FitRequest, rng: np.random.Generator) -> Fit
         if found is not None:
             found = model_road.with_documents(found, context)
         else:
-            found = text_road.from_documents(_in_key_order(context))
+            road = sampled_text if _sampled(context, first.n_tokens) else text_road
+            found = road.from_documents(_in_key_order(context))
     return replace(found, n_short=first.words.n_short)
+
+
+def _sampled(context: FitContext, n_tokens: float) -> bool:
+    """Whether topics are sampled: with fewer documents or words gradients are too uncertain."""
+    return (
+        context.request.sampled
+        and context.n_documents >= SAMPLED.min_documents
+        and n_tokens >= SAMPLED.min_words
+    )
 
 
 def learn_sketch(sketch: Sketch, request: FitRequest, rng: np.random.Generator) -> FitResult:
@@ -55,14 +65,15 @@ def learn_sketch(sketch: Sketch, request: FitRequest, rng: np.random.Generator) 
 
 @dataclass(frozen=True)
 class FirstPass(Additive):
-    """Sums over words, and where the keys of documents are."""
+    """Sums over words, where the keys of documents are, and how many words these have."""
 
     words: WordSums
     keys: KeyCounts
+    n_tokens: float
 
 
 def first_pass(c: Corpus) -> FirstPass:
-    return FirstPass(word_sums(c), KeyCounts.of(c))
+    return FirstPass(word_sums(c), KeyCounts.of(c), float(c.counts.data.sum(dtype=float)))
 
 
 def _in_key_order(context: FitContext) -> FitContext:

@@ -82,4 +82,35 @@ class SteeringDefaults:
     n_fixed_eta_sweeps: int = 20  # with the spectral coefficients, in the regime "model"
 
 
+@dataclass(frozen=True)
+class SampledTextDefaults:
+    """Of :mod:`topicprism.learn.sampled_text`; ``experiments/sampled_text.py`` compares them."""
+
+    min_documents: int = 2_000  # with fewer, or with fewer words, gradients are too uncertain:
+    min_words: int = 100_000  # topics are those of text_road (experiments/few_documents.py)
+    n_topics: int = 20  # to begin with; those that halves of the documents do not confirm go
+    burn_in: int = 40  # sweeps over all documents
+    n_kept: int = 30  # sweeps after that, which are averaged
+    half_burn_in: int = 40  # sweeps over each half of the documents
+    half_n_kept: int = 20
+    alpha0: float = 1.0  # of the proportions, at the start of the chain
+    learn_alpha: bool = True
+    word_prior: float = 0.1  # 0.3: topics of two samples agree less
+    steer_every: int = 5  # sweeps
+    steer_strength: float = 3.0
+    cross_fitted_share: float = 0.5  # of the response that steers
+
+
+@dataclass(frozen=True)
+class EffectDefaults:
+    """Of :mod:`topicprism.learn.crossfit`."""
+
+    alike: float = 0.9  # similarity of two topics of one model that are one
+    min_share: float = 0.01  # of the words, for a topic to be shown
+    min_half_documents: int = 20  # with fewer in a half there are no standard errors
+    difference_prior: float = 4.0  # degrees of freedom of what all topics say of a difference
+    prediction_z: float = 2.0  # of a correlation with held-out responses that is beyond chance
+
+
 MODEL, TEXT, STEERING = ModelDefaults(), TextDefaults(), SteeringDefaults()
+SAMPLED, EFFECTS = SampledTextDefaults(), EffectDefaults()

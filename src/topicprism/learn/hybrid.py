@@ -52,7 +52,7 @@ class Hybrid:
 
     @classmethod
     def of(cls, docs: Threaded, n_topics: int | None, rng: np.random.Generator) -> Hybrid:
-        return cls(learn(docs, FitRequest(n_topics), rng))
+        return cls(learn(docs, FitRequest(n_topics, cross_fitted=False), rng))
 
     @property
     def holds(self) -> bool:
@@ -82,7 +82,7 @@ class Hybrid:
             if there.all() or not there.any():  # too few documents that differ
                 continue
             rest = Threaded(corpus.take(~there), docs.n_threads)
-            model = learn(rest, FitRequest(n_topics), rng).model
+            model = learn(rest, FitRequest(n_topics, cross_fitted=False), rng).model
             h = infer(model, corpus.take(there).counts, n_threads=docs.n_threads)
             predicted[there] = predict(model, h)
         return replace(self, cross_fitted=predicted)

@@ -36,6 +36,8 @@ class FitRequest:
     alpha0: float | None = None
     settings: Settings = Settings()  # noqa: RUF009 - frozen
     supervised: bool = True
+    cross_fitted: bool = True  # whether halves of text are learnt, too, for effects
+    sampled: bool = False  # whether topics of text are sampled from the spectral start
 
     def check(self, available: int) -> None:
         """Refuse values that a vocabulary or a sketch of this size cannot have."""
@@ -103,6 +105,11 @@ class FitResult:
     n_short: int = 0
     coef_std: Topic | None = None
     frozen_topics: tuple[int, ...] = ()  # of the response, which refinement left alone
+    coef: Topic | None = None  # effects by cross-fitting, where they are not the model's eta
+    replication: Topic | None = None  # similarity of each topic in two halves of the documents
+    cross_fitted_r2: float | None = None  # of predictions by topics and coefficients of the others
+    dropped: bool = False  # whether topics were, that the documents do not carry
+    predicts: bool = True  # whether responses were predicted beyond chance by the other half
     solution: Solution | None = None  # of the tensor decomposition, in the regime of the model
 
     @property

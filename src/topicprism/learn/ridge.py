@@ -67,6 +67,7 @@ class Regression:
     eta: Topic
     std: Topic
     variance: float  # left over
+    penalty: float
 
 
 @dataclass(frozen=True)
@@ -109,7 +110,7 @@ def regress(p: Products) -> Regression:
     eta, penalty, variance = found
     inner = values / (values + penalty) ** 2
     std = np.sqrt(variance * ((vectors**2) @ inner))
-    return Regression(vectors @ eta, std, variance)
+    return Regression(vectors @ eta, std, variance, float(penalty))
 
 
 def calibrate(docs: Documents, model: Model, scale: ResponseScale, subset: Subset) -> Calibrated:

@@ -56,10 +56,12 @@ class Gradients(Additive):
         return words
 
 
-def prior_shift(docs: Documents, model: Model, before: WordTopic | None) -> WordTopic:
+def prior_shift(
+    docs: Documents, model: Model, before: WordTopic | None, strength: float = STEERING.strength
+) -> WordTopic:
     """By how many words the prior of each topic is to be shifted, having been by ``before``."""
     eta = regress(docs.total(map_products, model)).eta
-    asked = STEERING.strength * docs.total(gradients, model, eta).significant()
+    asked = strength * docs.total(gradients, model, eta).significant()
     return asked if before is None else STEERING.decay * before + asked
 
 

@@ -9,14 +9,16 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from topicprism.documents.corpus import Documents
-from topicprism.documents.subsets import ALL, SubsetDocuments
+from topicprism.documents.subsets import ALL, Subset, SubsetDocuments
+from topicprism.learn.crossfit import fit_halves
 from topicprism.learn.defaults import TEXT
 from topicprism.learn.refine import refine
+from topicprism.learn.replication import with_cross_fit
 from topicprism.learn.response_topics import FirstTopics
 from topicprism.learn.result import AS_ASKED, FitContext, FitResult, Trial, listed, selection_of
 from topicprism.learn.ridge import best_alpha0, calibrate, likeliest_alpha0, products, regress
@@ -32,20 +34,61 @@ Chosen = tuple[int, str, tuple[Trial, ...]]  # number of topics, why, and what w
 
 def from_documents(context: FitContext) -> FitResult:
     """The best model of text."""
-    request, docs = context.request, context.docs
-    k, why, trials = (
+    request = context.request
+    chosen = (
         _number_of_topics(context) if request.n_topics is None else (request.n_topics, AS_ASKED, ())
     )
-    start, n_frozen = FirstTopics(context).of(k)
+    first = FirstTopics(context)
+    if not request.supervised:
+        start = replace(first.of(chosen[0])[0], burstiness=0.0)  # judged by every one of its words
+        subset = context.at_most(TEXT.learn_documents)
+        return _without_response(
+            context, refine(context.docs, start, TEXT.rounds, 0, subset), chosen
+        )
+    best = _supervised(context, first, chosen)
+    for k in sorted((k for k in TEXT.candidates if k < chosen[0]), reverse=True):
+        if not best.dropped or best.model.n_topics >= k:
+            break
+        again = _supervised(context, first, (k, *chosen[1:]))  # fewer, of which more may be carried
+        best = again if again.model.n_topics > best.model.n_topics else best
+    return best
+
+
+def _supervised(context: FitContext, first: FirstTopics, chosen: Chosen) -> FitResult:
+    k, why, trials = chosen
+    start, n_frozen = first.of(k)
     if start.n_topics < k:
         why += f", but the words carry only {start.n_topics}"
     subset = context.at_most(TEXT.learn_documents)
-    if request.supervised:
-        model = refine(docs, start, TEXT.rounds, n_frozen, subset)
-        return _with_response(context, model, n_frozen, (k, why, trials))
-    unweighted = replace(start, burstiness=0.0)  # it is judged by every one of its words
-    model = refine(docs, unweighted, TEXT.rounds, n_frozen, subset)
-    return _without_response(context, model, (k, why, trials))
+    model = refine(context.docs, start, TEXT.rounds, n_frozen, subset)
+    found = _with_response(context, model, n_frozen, (k, why, trials))
+    if not context.request.cross_fitted:
+        return found
+    halves = fit_halves(context.keys, subset, _HalfLearner(context, model.n_topics))
+    return with_cross_fit(found, context.docs, halves, context)
+
+
+@dataclass(frozen=True)
+class _HalfLearner:
+    """A model of some of the documents, with coefficients, from those documents alone."""
+
+    context: FitContext
+    n_topics: int
+
+    def __call__(self, subset: Subset) -> Model:
+        c = self.context
+        docs = SubsetDocuments(c.docs, subset)
+        own = replace(c, docs=docs, sketch=text_sketch(docs, self.n_topics, c.rng), within=subset)
+        start, n_frozen = FirstTopics(own).of(self.n_topics)
+        model = refine(docs, start, TEXT.rounds, n_frozen)
+        asked = c.request.alpha0
+        tried_on = own.at_most(TEXT.trial_documents)
+        alpha0 = (
+            best_alpha0(docs, model, c.scale, tried_on, TEXT.alpha0_grid)
+            if asked is None
+            else asked
+        )
+        return calibrate(docs, model.with_alpha0(alpha0), c.scale, ALL).model
 
 
 def text_sketch(docs: Documents, n_topics: int, rng: np.random.Generator) -> Sketch:

@@ -22,7 +22,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from topicprism._typing import Doc
 from topicprism.defaults import COUNTING, FITTING
-from topicprism.estimators import SpectralSLDA
+from topicprism.estimators import AutoSLDA
 from topicprism.estimators.base import Topics
 from topicprism.io import files
 from topicprism.model import Model
@@ -198,7 +198,7 @@ def fit(
         pass ``stop_words=None`` or a list.  With counts, ``vocabulary`` is the word of each
         column, x0, x1, ... if it is not given, and the others must not be.
     estimator : class or instance, default=None
-        An estimator of this package; ``SpectralSLDA`` by default.  An instance is copied
+        An estimator of this package; ``AutoSLDA`` by default.  An instance is copied
         and keeps its own ``n_jobs`` and ``random_state``.
     n_jobs : int or None, default=-1
         Threads; -1 is all cores.  The result does not depend on it.
@@ -282,9 +282,9 @@ def _refuse_counting(options: Mapping[str, Any]) -> None:
 
 
 def topics_step(estimator: Any, n_jobs: Any, random_state: Any, options: Mapping[str, Any]) -> Any:
-    """The estimator with its options: a class, ``SpectralSLDA`` by default, or an instance."""
+    """The estimator with its options: a class, ``AutoSLDA`` by default, or an instance."""
     if estimator is None or isinstance(estimator, type):
-        blank = (estimator or SpectralSLDA)()
+        blank = (estimator or AutoSLDA)()
         own = {"n_jobs": n_jobs, "random_state": random_state}
     else:
         blank, own = clone(estimator, safe=False), {}

@@ -59,6 +59,10 @@ class Watched:
     def n_words(self) -> int:
         return self.docs.n_words
 
+    @property
+    def n_threads(self) -> int:
+        return int(getattr(self.docs, "n_threads", 1))
+
     def total(self, part: Callable[..., S], *shared: Any) -> S:
         self.passes += 1
         self.progress.at(None, f"pass {self.passes}: {_purpose(part, *shared)}")

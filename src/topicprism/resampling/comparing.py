@@ -8,13 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from topicprism._typing import Ints, Topic, WordTopic
+from topicprism.evaluation import SAME_TOPIC as SAME_TOPIC
 from topicprism.evaluation import bhattacharyya, matched_topics
 from topicprism.show.effects import Effects
 
-# Least similarity of a topic found again.  On three corpora of reviews (experiments/stability.py)
-# 95 % of the pairs of different topics, of 20, are below 0.43 to 0.70.  Counterparts with 0.6 to
-# 0.7 have 9 % of their top words in common, with 0.7 to 0.8 22 %, above 0.9 70 %.
-SAME_TOPIC = 0.7
 N_TOP_WORDS = 10
 
 

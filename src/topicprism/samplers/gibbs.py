@@ -14,7 +14,7 @@ One sweep draws, each given all the rest:
 2. eta, a Gaussian posterior
 3. sigma^2, an inverse Gamma posterior; a chain that starts at a good model may trust
    it for these two at first, until the documents have come to agree with it
-4. mu, Dirichlet posteriors; every SHIFT_EVERY sweeps the plan may shift their prior
+4. mu, Dirichlet posteriors; every ``shift_every`` sweeps the plan may shift their prior
 5. alpha, if it is to be learnt, by slice sampling
 
 Given mu and eta the documents are independent, so threads share them and the
@@ -42,7 +42,6 @@ from topicprism.kernels import gibbs as _kernels
 from topicprism.kernels.random import GOLDEN, scramble
 from topicprism.samplers.state import DocResponse, Observed, Plan, State, TopicResponse
 
-SHIFT_EVERY = 10
 SHARDS = 4  # for each thread, so that none waits long for the slowest
 DRAWS = {name: i for i, name in enumerate(("documents", "words", "alpha"))}
 
@@ -52,7 +51,7 @@ def sweep(data: Observed, state: State, plan: Plan, n_threads: int = 1) -> State
     rng = np.random.default_rng([state.seed, state.sweep])
     if plan.prior_shift is None:
         state = replace(state, prior_shift=None)
-    elif state.sweep % SHIFT_EVERY == 0:
+    elif state.sweep % plan.shift_every == 0:
         state = replace(state, prior_shift=plan.prior_shift(state))
     fit = state.shares @ state.eta
     target, precision = plan.family.augment(data.Y, fit, state.noise, rng)

@@ -84,6 +84,7 @@ class Plan:
     frozen: tuple[int, ...] = ()  # topics that keep their words
     n_fixed_eta_sweeps: int = 0  # in which eta and noise stay as they began
     prior_shift: Callable[[State], WordTopic] | None = None  # a state's, from now on
+    shift_every: int = 10  # sweeps
 
 
 @dataclass(frozen=True)

@@ -15,6 +15,7 @@ import numpy as np
 from sklearn.pipeline import Pipeline
 
 from topicprism._typing import Array, Ints, Topic, Word
+from topicprism.evaluation import SAME_TOPIC
 from topicprism.model import Model
 from topicprism.show.words import WEIGHT, Words, top_ids, vocabulary
 
@@ -24,6 +25,11 @@ MAX_DECIMALS = 9
 RESPONSE, CLASS = "response", "tendency to "  # what coefficients are of, the latter and a label
 WORDS, PRIOR = "of words", "of the prior"  # what a share is a share of
 UNKNOWN = "unknown"
+NOT_PREDICTED = (
+    "The words do not predict the response: topics and coefficients of one half of the documents "
+    "predict the other half no better than its mean.  Coefficients are shown without intervals "
+    "and should not be interpreted."
+)
 
 
 @dataclass(frozen=True)
@@ -40,6 +46,7 @@ class Effects:
     share: Topic  # how much each topic is
     share_of: str  # and of what
     observed: tuple[float, float] | None = None  # range of the training responses, if known
+    replication: Topic | None = None  # similarity of each topic in two halves of the documents
 
     @property
     def order(self) -> Ints:
@@ -56,6 +63,15 @@ class Effects:
             return None
         low, high = self.observed
         return self.observed if self.coef.min() < low or self.coef.max() > high else None
+
+    @property
+    def predicts(self) -> bool:
+        """Whether topics predict responses that had no part in them, as far as that was tried."""
+        return self.replication is None or self.interval is not None
+
+    def found_again(self, i: int) -> bool | None:
+        """Whether two halves of the documents both have the topic; None if it was not tried."""
+        return None if self.replication is None else bool(self.replication[i] >= SAME_TOPIC)
 
     def ends(self, i: int) -> tuple[float, float] | None:
         """The interval of a topic, if it is known."""
@@ -132,17 +148,21 @@ def effects(fitted: Any, words: Any = None, label: Any = None, info: Any = None)
         share=share,
         share_of=of,
         observed=_observed(facts),
+        replication=getattr(topics, "replication_", None),
     )
 
 
 def _interval(coef: Topic, std: Topic | None, draws: Array | None) -> tuple[Topic, Topic] | None:
     """The 95 % intervals of the coefficients, or None: their only definition.
 
-    By standard errors where the estimator has them.  Otherwise by the quantiles of its draws, if
+    By standard errors where the estimator has them: NaN for a topic that was not found again, and
+    for all topics where nothing held out is predicted.  Otherwise by the quantiles of its draws, if
     there are enough and the coefficients are their mean: those of ``refit=True`` come
     from a regression, to which the draws do not belong.
     """
     if std is not None:
+        if np.isnan(std).all():
+            return None
         return coef - NORMAL_95 * std, coef + NORMAL_95 * std
     if draws is None or len(draws) < MIN_DRAWS or not np.allclose(draws.mean(axis=0), coef):
         return None

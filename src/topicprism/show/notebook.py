@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from topicprism.show.effects import Effects, effects, percent
+from topicprism.show.effects import NOT_PREDICTED, Effects, effects, percent
 from topicprism.show.markup import Html, bdi, join, tag, typeset
 
 LINE = "border-bottom:1px solid rgba(128,128,128,.3);padding:.3em .7em"
@@ -33,6 +33,9 @@ def topics_html(
     columns += _effect_columns(shown, topics)
     share = [typeset(percent(x)) for x in shown.share]
     columns.append((f"share {shown.share_of}", RIGHT, share))
+    if shown.replication is not None:
+        again = ["yes" if shown.found_again(i) else "no" for i in range(k)]
+        columns.append(("found again", LEFT, again))
     if named:
         top = shown.top_words(n_words)
         columns.append(("words", WORDS, [_listed(words) for words in top]))
@@ -45,6 +48,7 @@ def topics_html(
         "div",
         tag("p", tag("b", bdi(title or _title(topics))), style="margin:.3em 0"),
         tag("table", tag("thead", tag("tr", *heads)), tag("tbody", *rows), style=TABLE),
+        None if shown.predicts else tag("p", NOT_PREDICTED, style="margin:.3em 0;font-weight:bold"),
         None if named else tag("p", WORDS_UNKNOWN, style="margin:.3em 0;opacity:.7"),
     )
 

@@ -64,6 +64,8 @@ def plot_effects(
     ax = _axes((9, 1.1 + 0.36 * k)) if ax is None else ax
     coef, y = shown.coef[order], np.arange(k)
     colours = np.where(coef < shown.average, BELOW, ABOVE)
+    if not shown.predicts:
+        ax.set_title("the words do not predict the response", fontsize="small", color=GREY)
     if shown.interval is not None:
         low, high = (end[order] for end in shown.interval)
         ax.hlines(y, low, high, colors=colours, lw=2.2, alpha=0.45)

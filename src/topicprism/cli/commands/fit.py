@@ -26,6 +26,8 @@ from topicprism.pipeline.streaming import Counted, fit_chunks
 from topicprism.show.report import summarise, write_page
 from topicprism.vectorizer import FastCountVectorizer
 
+AUTO, SPECTRAL = "auto", "spectral"
+OF_SPECTRAL = ("method", "whitening", "n_restarts", "n_iterations")  # options that mean that model
 MAX_STOP_WORD_CHARACTERS = 1 << 24  # characters
 
 
@@ -104,6 +106,8 @@ def _from_sketch(session: Session) -> TopicPipeline:
         )
     sketch = load_sketch(args.files[0])
     session.progress.stage("learning")
+    if args.model == AUTO:
+        args.model = SPECTRAL  # what a sketch is made for
     topics = estimator(args)
     if not hasattr(topics, "fit_sketch"):
         raise TableError(
@@ -184,6 +188,8 @@ def estimator(args: argparse.Namespace) -> Any:
         "n_kept": args.kept_sweeps,
     }
     given = {name: value for name, value in asked.items() if value is not None}
+    if args.model == AUTO and any(name in given for name in OF_SPECTRAL):
+        args.model = SPECTRAL
     kind = getattr(estimators, MODELS[args.model])
     known = kind().get_params(deep=False)
     for name, value in given.items():

@@ -14,6 +14,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from topicprism.estimators import (
+    AutoSLDA,
     GibbsSLDA,
     HybridSLDA,
     MedLDA,
@@ -31,7 +32,15 @@ from topicprism.vectorizer import FastCountVectorizer, PrecomputedCounts, stop_w
 
 CLASSES: dict[str, Any] = {
     kind.__name__: kind
-    for kind in (GibbsSLDA, HybridSLDA, MedLDA, MedLDAClassifier, SpectralLDA, SpectralSLDA)
+    for kind in (
+        AutoSLDA,
+        GibbsSLDA,
+        HybridSLDA,
+        MedLDA,
+        MedLDAClassifier,
+        SpectralLDA,
+        SpectralSLDA,
+    )
 }
 DTYPES = {t.name: t.type for t in sorted(NATIVE, key=str)}
 MAX_THREADS = 4096
@@ -98,6 +107,17 @@ def predictive_variance(value: Any, sizes: Sizes) -> bool:
     )
 
 
+def standard_errors(value: Any, sizes: Sizes) -> bool:
+    """Numbers from 0 up, or NaN for a topic that was not found again."""
+    if not isinstance(value, np.ndarray) or value.dtype != np.float64:
+        return False
+    return numbers("k", below=MAX_COEFFICIENT, least=0)(np.nan_to_num(value, posinf=np.inf), sizes)
+
+
+def shares(value: Any, sizes: Sizes) -> bool:
+    return numbers("k", below=1 + 1e-9, least=0)(value, sizes)
+
+
 def choice(value: Any, sizes: Sizes) -> bool:
     """How the number of topics and the prior were chosen."""
     return (
@@ -123,7 +143,9 @@ def _score(t: Trial) -> bool:
 
 RULES: dict[str, Rule] = {  # by the name in the file
     "coef_": numbers("k", "Lk", below=MAX_COEFFICIENT),
-    "coef_std_": numbers("k", below=MAX_COEFFICIENT, least=0),
+    "coef_std_": standard_errors,
+    "replication_": shares,
+    "cross_fitted_r2_": lambda value, sizes: type(value) is float and abs(value) < MAX_NUMBER,
     "spread_": predictive_variance,
     "coef_draws_": numbers("nk", "nLk", below=MAX_COEFFICIENT),
     "noise_variance_": number,
@@ -142,6 +164,7 @@ RULES: dict[str, Rule] = {  # by the name in the file
 }
 SAMPLED = ("coef_", "features_")
 NEEDED = {
+    "AutoSLDA": ("coef_",),
     "SpectralSLDA": ("coef_",),
     "SpectralLDA": (),
     "GibbsSLDA": SAMPLED,

@@ -33,6 +33,7 @@ class Topic:
     effect: float | None  # response expected of a document of this topic only
     low: float | None  # ends of its interval of 95 %
     high: float | None
+    found_again: bool | None  # in two halves of the documents; None: not tried
     place: tuple[float, float]  # on the map
     probable: tuple[Word, ...]
     relevant: tuple[Word, ...]
@@ -151,6 +152,7 @@ class Summary:
     expected: float | None  # response of the average document
     left: tuple[float, float] | None  # range of the responses, if an effect lies beyond it
     decimals: int  # that a response is shown with
+    predicts: bool  # whether responses held out are predicted, as far as that was tried
     examples: tuple[Example, ...]
     fit: Fit | None
     scores: tuple[tuple[str, float], ...]  # pR2, best first

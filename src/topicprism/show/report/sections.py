@@ -4,12 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from topicprism.show.effects import between
+from topicprism.show.effects import NOT_PREDICTED, between
 from topicprism.show.markup import Html, join, listed, tag, typeset
 from topicprism.show.report.charts import Axis, axis, line, tick_label
 from topicprism.show.report.facts import Example, Piece, Summary, Topic
 from topicprism.show.report.prose import fixed, percent
 
+INTERVALS = "Bars are 95\u00a0% intervals."
+FOUND_AGAIN = (
+    " Effects are cross-fitted: topics come from one half of the documents and coefficients from "
+    "the other, so that intervals include the uncertainty of the topics. A topic is found again "
+    "if both halves have it; one that neither half has gets no interval."
+)
+YES = {True: "yes", False: "no"}
 N_HUES, N_MARKS, N_LEVELS = 10, 3, 5  # colours, line styles, steps of effect either way
 
 
@@ -41,6 +48,7 @@ def in_order(s: Summary) -> list[Topic]:
 def effects(s: Summary) -> Html:
     """One row per topic: its words, a dot at its effect and a bar for the interval."""
     scale, known = _effect_axis(s), any(t.low is not None for t in s.topics)
+    tried = s.topics[0].found_again is not None
     ticks = [tag("text", tick_label(t), x=scale.x(t), y="14") for t in scale.ticks]
     heads = [
         tag("th", "Topic", scope="col"),
@@ -49,6 +57,7 @@ def effects(s: Summary) -> Html:
         tag("th", "10\u00a0% more", scope="col", class_="number wide"),
         tag("th", "95\u00a0% interval", scope="col", class_="number wide") if known else None,
         tag("th", f"Share {s.share_of}", scope="col", class_="number wide"),
+        tag("th", "Found again", scope="col", class_="wide") if tried else None,
     ]
     shown = tag(
         "table",
@@ -58,7 +67,9 @@ def effects(s: Summary) -> Html:
         class_="effects",
     )
     explained = tag("p", _effects_help(s, known))
-    return section("effects", f"How {s.response} differs between topics", explained, shown)
+    banner = None if s.predicts else tag("p", NOT_PREDICTED, class_="banner", role="note")
+    heading = f"How {s.response} differs between topics"
+    return section("effects", heading, banner, explained, shown)
 
 
 def _effects_help(s: Summary, known: bool) -> str:
@@ -68,12 +79,9 @@ def _effects_help(s: Summary, known: bool) -> str:
         "that ten per cent more of the topic makes to a document with average proportions, whose "
         f"expected {s.response} is {typical} (dashed line). These are associations, not causes. "
     )
-    text += (
-        "Bars are 95\u00a0% intervals; those from a regression are conditional on "
-        "the topics and do not include the uncertainty of the topics themselves."
-        if known
-        else "This fit has no intervals."
-    )
+    text += INTERVALS if known else "This fit has no intervals."
+    if s.topics[0].found_again is not None:
+        text += FOUND_AGAIN
     if s.left is not None:
         low, high = map(tick_label, s.left)
         text += (
@@ -96,6 +104,7 @@ def _effect_row(s: Summary, t: Topic, scale: Axis, known: bool) -> Html:
         tag("td", _more(s, t), class_="number wide"),
         tag("td", _interval(s, t), class_="number wide") if known else None,
         tag("td", percent(t.share), class_="number wide"),
+        None if t.found_again is None else tag("td", YES[t.found_again], class_="wide"),
     )
 
 

@@ -58,7 +58,7 @@ def summarise(
     what = fitted(pipeline)
     seen = look(what, texts, y, counts)
     shown = _shown(what, seen)
-    places, mapped = topic_map(what.model.mu, what.model.eta)
+    places, mapped = topic_map(what.model.mu, what.model.eta if shown.coef is None else shown.coef)
     facts = Summary(
         title=title or _title(what, response),
         sentences=(),
@@ -73,6 +73,7 @@ def summarise(
         expected=float(shown.share @ what.model.eta) if what.supervised else None,
         left=shown.left,
         decimals=shown.decimals,
+        predicts=shown.predicts,
         examples=() if seen is None else examples(what, seen),
         fit=None if seen is None else fit_of(seen, held_out),
         scores=_scores(what),
@@ -115,6 +116,7 @@ def _topics(what: Fitted, shown: Effects, places: Array) -> tuple[Topic, ...]:
                 effect=None if shown.coef is None else float(shown.coef[i]),
                 low=low,
                 high=high,
+                found_again=shown.found_again(i),
                 place=(float(places[i, 0]), float(places[i, 1])),
                 probable=listed(probable[i], i),
                 relevant=listed(relevant[i], i),
