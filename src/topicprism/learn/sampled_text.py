@@ -15,12 +15,11 @@ At most TEXT.learn_documents documents are sampled, in the order of their keys.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 
-from topicprism._typing import Counts, Doc, WordTopic
+from topicprism._typing import Counts, Doc, Topic, WordTopic
 from topicprism.documents import Threaded
 from topicprism.documents.corpus import Corpus, Rows, joined
 from topicprism.documents.subsets import ALL, KeyCounts, Subset
@@ -33,7 +32,7 @@ from topicprism.learn.response_topics import FirstTopics
 from topicprism.learn.result import AS_ASKED, FitContext, FitResult, selection_of
 from topicprism.learn.ridge import calibrate, products, regress
 from topicprism.learn.spectrum import describe_crowd
-from topicprism.learn.steering import prior_shift
+from topicprism.learn.steering import gradients, map_products, shifted
 from topicprism.learn.text_road import text_sketch
 from topicprism.model import Model, ResponseScale
 from topicprism.samplers import (
@@ -67,19 +66,20 @@ def gathered(c: Corpus, subset: Subset) -> Gathered:
 
 def from_documents(context: FitContext) -> FitResult:
     """The best model of text, from at most ``TEXT.learn_documents`` of its documents."""
-    sample = _sample(context)
-    k = context.request.n_topics or SAMPLED.n_topics
+    sample, k = _sample(context), context.request.n_topics or SAMPLED.n_topics
     start = _start(context, k)
     seeds = context.rng.integers(2**62, size=3).tolist()
-    learn = _HalfLearner(replace(context, docs=sample), k, tuple(seeds[1:]))
-    keys = KeyCounts.of(sample.corpus)
-    halves = fit_halves(keys, ALL, learn)
+    learner = _HalfLearner(replace(context, docs=sample), k, seeds[1:])
+    halves = fit_halves(KeyCounts.of(sample.corpus), ALL, learner)
     guide = _guide(sample.corpus, halves, context.scale)
-    schedule = Schedule(SAMPLED.burn_in, SAMPLED.n_kept)
-    model = sample_topics(sample, start, context.scale, schedule, seeds[0], guide, _prior(context))
+    steered = SteeredChain(context.scale, _prior(context), SAMPLED.sweeps)
+    model = steered.topics(sample, start, guide, seeds[0])
     found = calibrate(sample, model, context.scale, ALL)
-    reasons = _reasons(context, k)
-    model, asked = found.model, context.request.settings.noise_variance
+    model, asked, reasons = (
+        found.model,
+        context.request.settings.noise_variance,
+        _reasons(context, k),
+    )
     if asked is not None:
         model = replace(model, sigma=float(np.sqrt(asked)))
         reasons["noise_variance"] = AS_ASKED
@@ -88,65 +88,80 @@ def from_documents(context: FitContext) -> FitResult:
     return with_cross_fit(result, sample, halves, context)
 
 
-def sample_topics(
-    docs: Threaded,
-    start: Model,
-    scale: ResponseScale,
-    schedule: Schedule,
-    seed: int,
-    guide: Doc | None = None,
-    prior: float = STEERING.prior_sum,
-) -> Model:
-    """The mean of a steered chain; ``guide`` is what steers, the response if it is None."""
-    t = scale.standardised(docs.corpus.y)
-    target = _with_response(docs, t if guide is None else guide)
+@dataclass(frozen=True)
+class SteeredChain:
+    """A chain that is steered after some sweeps, by a target that need not be the response."""
 
-    def shift(state: State) -> WordTopic:
+    scale: ResponseScale
+    prior: float  # sum of the Dirichlet parameters, when proportions are inferred from words
+    sweeps: tuple[int, int, int]  # unsteered, then steered, then those that are averaged
+
+    def topics(self, docs: Threaded, start: Model, target: Doc, seed: int) -> Model:
+        """The mean of the last states; coefficients are the chain's."""
+        unsteered, burn_in, n_kept = self.sweeps
+        t = self.scale.standardised(docs.corpus.y)
+        plan = Plan(
+            family=Gaussian(STEERING.response_weight),
+            beta=SAMPLED.word_prior,
+            learn_alpha=SAMPLED.learn_alpha,
+        )
+        begin, X = self._begin(_with_response(docs, t), start), _csr(docs.corpus)
+        data = observe(X, t[:, None], plan.response)
+        state = init(data, begin, plan, seed, infer(begin, X, n_threads=docs.n_threads))
+        for now, _ in chain(data, state, plan, Schedule(unsteered, 0), docs.n_threads):
+            state = now
+        steering = _Steering(_with_response(docs, target), self.prior)
+        plan = replace(plan, prior_shift=steering, shift_every=SAMPLED.steer_every)
+        states = chain(data, state, plan, Schedule(burn_in, n_kept), docs.n_threads)
+        kept = [keep(now) for now, keeping in states if keeping]
+        mean = to_model(sum(kept[1:], kept[0])).with_alpha0(self.prior)
+        return replace(mean, burstiness=STEERING.burstiness)
+
+    def _begin(self, docs: Threaded, start: Model) -> Model:
+        """The start with equal Dirichlet parameters and the coefficients of a regression."""
+        k = start.n_topics
+        model = Model(np.full(k, SAMPLED.alpha0 / k), start.mu, np.zeros(k), 1.0)
+        first = regress(docs.total(products, model, STANDARD, ALL))
+        sigma = min(max(float(np.sqrt(first.variance)), 0.1), 1.0)
+        return replace(model, eta=first.eta, sigma=sigma)
+
+
+@dataclass
+class _Steering:
+    """Shifts of the topics' prior towards better predictions of a target."""
+
+    target: Threaded
+    prior: float
+    eta: Topic | None = None  # of the last time: topics change little, and a pass is saved
+
+    def __call__(self, state: State) -> WordTopic:
         model = Model(state.alpha, state.mu, state.eta[:, 0], 1.0, STEERING.burstiness)
-        model = model.with_alpha0(prior)
-        return prior_shift(target, model, state.prior_shift, SAMPLED.steer_strength)
-
-    plan = Plan(
-        family=Gaussian(STEERING.response_weight),
-        beta=SAMPLED.word_prior,
-        learn_alpha=SAMPLED.learn_alpha,
-        prior_shift=shift,
-        shift_every=SAMPLED.steer_every,
-    )
-    k = start.n_topics
-    begin = Model(np.full(k, SAMPLED.alpha0 / k), start.mu, np.zeros(k), 1.0)
-    first = regress(_with_response(docs, t).total(products, begin, STANDARD, ALL))
-    sigma = min(max(float(np.sqrt(first.variance)), 0.1), 1.0)
-    begin = replace(begin, eta=first.eta, sigma=sigma)
-    X = _csr(docs.corpus)
-    data = observe(X, t[:, None], plan.response)
-    state = init(data, begin, plan, seed, infer(begin, X, n_threads=docs.n_threads))
-    states = chain(data, state, plan, schedule, docs.n_threads)
-    kept = [keep(state) for state, kept in states if kept]
-    mean = to_model(sum(kept[1:], kept[0]))
-    return replace(mean.with_alpha0(prior), burstiness=STEERING.burstiness)
+        model = model.with_alpha0(self.prior)
+        if self.eta is None:
+            self.eta = regress(self.target.total(map_products, model)).eta
+        found = self.target.total(gradients, model, self.eta)
+        self.eta = regress(found.products).eta
+        return shifted(state.prior_shift, found, SAMPLED.steer_strength)
 
 
 @dataclass
 class _HalfLearner:
     """A model of some of the documents, with coefficients, from those documents alone."""
 
-    context: FitContext
+    context: FitContext  # of documents in memory
     n_topics: int
-    seeds: Sequence[int]
-    n_calls: int = 0
+    seeds: list[int]
 
     def __call__(self, subset: Subset) -> Model:
-        c, seed = self.context, self.seeds[self.n_calls]
-        self.n_calls += 1
+        c, seed = self.context, self.seeds.pop()
         assert isinstance(c.docs, Threaded)
         half = Threaded(subset.rows(c.docs.corpus), c.docs.n_threads)
         rng = np.random.default_rng(seed)
         sketch = text_sketch(half, self.n_topics, rng)
         own = replace(c, docs=half, sketch=sketch, keys=KeyCounts.of(half.corpus), rng=rng)
-        start = _start(own, self.n_topics)
-        schedule = Schedule(SAMPLED.half_burn_in, SAMPLED.half_n_kept)
-        model = sample_topics(half, start, c.scale, schedule, seed, None, _prior(c))
+        steered = SteeredChain(c.scale, _prior(c), SAMPLED.half_sweeps)
+        target = c.scale.standardised(half.corpus.y)
+        model = steered.topics(half, _start(own, self.n_topics), target, seed)
         return calibrate(half, model, c.scale, ALL).model
 
 

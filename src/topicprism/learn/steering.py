@@ -44,24 +44,27 @@ class Gradients(Additive):
 
     gradient: WordTopic
     squares: WordTopic
-    n: int
     error: float
+    products: Products
 
     def significant(self) -> WordTopic:
         """What is beyond chance, in words."""
         chance = STEERING.standard_errors * np.sqrt(self.squares)
         size = np.maximum(np.abs(self.gradient) - chance, 0)
-        variance = max(self.error / max(self.n, 1), 1e-9)
+        variance = max(self.error / max(self.products.n, 1), 1e-9)
         words: WordTopic = np.copysign(size, self.gradient) / variance
         return words
 
 
-def prior_shift(
-    docs: Documents, model: Model, before: WordTopic | None, strength: float = STEERING.strength
-) -> WordTopic:
+def prior_shift(docs: Documents, model: Model, before: WordTopic | None) -> WordTopic:
     """By how many words the prior of each topic is to be shifted, having been by ``before``."""
     eta = regress(docs.total(map_products, model)).eta
-    asked = strength * docs.total(gradients, model, eta).significant()
+    found = docs.total(gradients, model, eta)
+    return shifted(before, found, STEERING.strength)
+
+
+def shifted(before: WordTopic | None, found: Gradients, strength: float) -> WordTopic:
+    asked = strength * found.significant()
     return asked if before is None else STEERING.decay * before + asked
 
 
@@ -74,7 +77,8 @@ def gradients(c: Corpus, model: Model, eta: Topic) -> Gradients:
     X, y, h = _proportions(c, model)
     gradient, squares = sums = np.zeros((2, *model.mu.shape))
     kernels.gradients(*X, model.alpha, y, eta, h, sums)
-    return Gradients(gradient, squares, len(y), float(((y - h @ eta) ** 2).sum()))
+    error = float(((y - h @ eta) ** 2).sum())
+    return Gradients(gradient, squares, error, Products.of(h, y))
 
 
 def _proportions(c: Corpus, model: Model) -> tuple[tuple[Array, ...], Doc, DocTopic]:
