@@ -313,13 +313,21 @@ def test_topics_of_the_response_hold_its_directions(text):
     assert np.corrcoef(inside, b)[0, 1] > 0.95  # the simplex costs a little
 
 
-def test_who_said_what(rng):
-    """One document by the lines of the docstring."""
-    model = unequal_model(rng, n_words=8, n_topics=3)
-    n = np.array([2, 0, 1, 3, 1, 0, 0, 1])
-    X = csr_array(n[None])
-    words, shares = np.zeros((8, 3)), np.zeros(3)
-    fold_in.assign(X.indptr, X.indices, X.data, model.mu, model.alpha, 4, words, shares)
+@pytest.mark.parametrize("k", [2, 3, 4, 9])
+def test_who_said_what(rng, k):
+    """One document by the lines of the docstring; another, longer one changes nothing in it."""
+    model = unequal_model(rng, n_words=8, n_topics=k)
+    n, other = np.array([2, 0, 1, 3, 1, 0, 0, 1]), np.ones(8)
+    X = csr_array(np.array([n, other, n]))
+
+    def assigned(X):
+        words, shares = np.zeros((8, k)), np.zeros(k)
+        fold_in.assign(X.indptr, X.indices, X.data, model.mu, model.alpha, 4, words, shares)
+        return words, shares
+
+    words, shares = assigned(X[[0]])
+    for all_three, longer, once in zip(assigned(X), assigned(X[[1]]), (words, shares), strict=True):
+        assert_allclose(all_three, 2 * once + longer)
     c = model.alpha
     for _ in range(4):
         r = model.mu * c / (model.mu @ c)[:, None]

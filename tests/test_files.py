@@ -697,6 +697,7 @@ TOPICS = ("topics", "fitted")
         (put("counts", "stop_words", "french"), "its text settings are"),
         (put("counts", "stop_words", [1]), "its text settings are"),
         (put("counts", "stop_words", ["b", "a"]), "its text settings are"),
+        (put("counts", "stop_words", ["a", "a"]), "its text settings are"),
         (put("counts", "ngram_range", [2, 1]), "text settings cannot be .ngram_range="),
         (put("counts", "ngram_range", [1, 2, 3]), "text settings cannot be .ngram_range="),
         (put("counts", "ngram_range", "12"), "its text settings are"),

@@ -178,6 +178,13 @@ def steering(out):
         assert words < 0
 
 
+def stop_words(out):
+    rows = [re.split(r"\s{2,}", line.strip()) for line in out.splitlines()[1:]]
+    pr2 = {row[1]: [float(n) for n in row[2:]] for row in rows}
+    assert list(pr2)[::3] == ["english", "ridge on all words"]
+    assert all(0.6 < score < 1 for scores in pr2.values() for score in scores)
+
+
 def run(out):
     found = table(out)
     assert 0.5 < float(re.search(r"true parameters ([\d.]+)", out)[1]) < 1

@@ -22,35 +22,62 @@ def assign(indptr, words, counts, mu, alpha, n_sweeps, expected, shares):  # typ
         z    = sum of counts[w] * r[w]             # and of the document
         c    = exp(digamma(alpha + z))             # next to nothing for a topic of few words
 
-    Then ``expected[w] += counts[w] * r[w]`` and ``shares += (alpha + z) / sum(alpha + z)``.
+    Then ``expected[w] += counts[w] * r[w]`` and ``shares += (alpha + z) / sum(alpha + z)``.  The
+    rows of mu that a document needs are fetched once: of a large vocabulary they lie far apart.
     """
     k = len(alpha)
-    c, z, r = np.empty(k), np.empty(k), np.empty(k)
+    c, z = np.empty(k), np.empty(k)
+    rows = np.empty((_longest(indptr), k))
     for d in range(len(indptr) - 1):
+        start, m = indptr[d], indptr[d + 1] - indptr[d]
+        for j in range(m):
+            for i in range(k):
+                rows[j, i] = mu[words[start + j], i]
         z[:] = 0.0
         for sweep in range(n_sweeps):
             for i in range(k):
                 c[i] = alpha[i] if sweep == 0 else _exp_digamma(alpha[i] + z[i])
                 z[i] = 0.0
-            for j in range(indptr[d], indptr[d + 1]):
-                mu_w, norm = mu[words[j]], 0.0
-                for i in range(k):
-                    r[i] = mu_w[i] * c[i]
-                    norm += r[i]
+            for j in range(m):
+                norm = _product(rows[j], c)
                 if norm <= 0.0:
                     continue  # no topic has it
-                scale = counts[j] / norm
+                scale = counts[start + j] / norm
                 for i in range(k):
-                    z[i] += scale * r[i]
+                    z[i] += scale * (rows[j, i] * c[i])
                 if sweep == n_sweeps - 1:
-                    s = expected[words[j]]
+                    w = words[start + j]
                     for i in range(k):
-                        s[i] += scale * r[i]
+                        expected[w, i] += scale * (rows[j, i] * c[i])
         total = 0.0
         for i in range(k):
             total += alpha[i] + z[i]
         for i in range(k):
             shares[i] += (alpha[i] + z[i]) / total
+
+
+@inlined
+def _longest(indptr):  # type: ignore[no-untyped-def]
+    """Entries of the document that has most."""
+    longest = 0
+    for d in range(len(indptr) - 1):
+        longest = max(longest, indptr[d + 1] - indptr[d])
+    return longest
+
+
+@inlined
+def _product(a, b):  # type: ignore[no-untyped-def]
+    """``a @ b`` by four sums, which need not wait for each other."""
+    n = len(b) - len(b) % 4
+    s0 = s1 = s2 = s3 = 0.0
+    for i in range(0, n, 4):
+        s0 += a[i] * b[i]
+        s1 += a[i + 1] * b[i + 1]
+        s2 += a[i + 2] * b[i + 2]
+        s3 += a[i + 3] * b[i + 3]
+    for i in range(n, len(b)):
+        s0 += a[i] * b[i]
+    return (s0 + s1) + (s2 + s3)
 
 
 @inlined

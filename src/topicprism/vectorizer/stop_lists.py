@@ -3,8 +3,8 @@
 ``"english"`` is scikit-learn's list.  It was made for search and drops "not", "never", "very" and
 "but", which change what a sentence says of its subject, and nouns such as "bill" and "system".
 ``"english-neutral"`` is that list less the words of :data:`KEPT`, by kind; what stays are articles,
-prepositions, auxiliary verbs, pronouns, numbers and adverbs of place and time.  Which kinds to
-keep was chosen on training documents (docs/real-text.md).
+prepositions, auxiliary verbs, pronouns, numbers and adverbs of place and time.  What each kind does
+to predictions is in docs/real-text.md.
 """
 
 from __future__ import annotations

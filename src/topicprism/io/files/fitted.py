@@ -341,7 +341,7 @@ def _sound(params: dict[str, Any]) -> bool:
     listed = isinstance(stop, list) and all(isinstance(word, str) for word in stop)
     return (
         type(params["lowercase"]) is type(params["vocabulary"]) is bool
-        and (stop in (None, "english") or (listed and stop == sorted(stop)))
+        and (stop in (None, "english") or (listed and stop == sorted(set(stop))))
         and isinstance(n_grams, list)
         and all(whole(n, {}) for n in n_grams)
         and isinstance(params["dtype"], str)
