@@ -104,6 +104,7 @@ class EffectDefaults:
     """Of :mod:`topicprism.learn.crossfit`."""
 
     alike: float = 0.9  # similarity of two topics of one model that are one
+    r2_tolerance: float = 0.02  # given up for topics that are found again
     min_share: float = 0.01  # of the words, for a topic to be shown
     min_half_documents: int = 20  # with fewer in a half there are no standard errors
     difference_prior: float = 4.0  # degrees of freedom of what all topics say of a difference

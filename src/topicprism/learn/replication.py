@@ -10,10 +10,10 @@ from topicprism._typing import Ints, Topic
 from topicprism.documents.corpus import Documents
 from topicprism.documents.subsets import Subset
 from topicprism.evaluation import SAME_TOPIC, bhattacharyya
-from topicprism.learn.crossfit import Halves, cross_fit, mean_shares
+from topicprism.learn.crossfit import CrossFit, Halves, cross_fit, mean_shares
 from topicprism.learn.defaults import EFFECTS
 from topicprism.learn.result import FitContext, FitResult
-from topicprism.learn.ridge import calibrate
+from topicprism.learn.ridge import calibrate, products, regress
 from topicprism.model import Model
 
 
@@ -25,11 +25,9 @@ def with_cross_fit(
         return replace(found, coef=None, coef_std=None)
     known = cross_fit(docs, found.model, halves, context.scale)
     if context.request.n_topics is None:
-        shares = docs.total(mean_shares, found.model, halves[0][0])
-        keep, dropped = carried(found.model, known.replication, shares.mean)
-        if dropped:
-            found = _restricted(found, docs, keep, dropped, halves, context)
-            known = cross_fit(docs, found.model, halves, context.scale)
+        fewer = _carried(found, docs, known, halves, context)
+        if fewer is not found:
+            found, known = fewer, cross_fit(docs, fewer.model, halves, context.scale)
     eta = known.shrunk(found.model.eta, context.scale.centre)
     coef = np.where(np.isnan(known.coef), eta, known.coef)
     order = np.lexsort((-found.model.alpha, coef))
@@ -46,29 +44,46 @@ def with_cross_fit(
     )
 
 
+def _carried(
+    found: FitResult, docs: Documents, known: CrossFit, halves: Halves, context: FitContext
+) -> FitResult:
+    """The result with the topics that documents carry only, unless that costs too much R2."""
+    model, subset = found.model, _union(halves)
+    shares = docs.total(mean_shares, model, subset).mean
+    p = docs.total(products, model, context.scale, subset)
+    wanted = p.pr2(regress(p).eta) - EFFECTS.r2_tolerance
+    for replication in (known.replication, np.ones(model.n_topics)):
+        keep, dropped = carried(model, replication, shares)
+        if not dropped:
+            return found
+        fewer = model.reordered(keep).with_alpha0(found.selection.alpha0)
+        p = docs.total(products, fewer, context.scale, subset)
+        if p.pr2(regress(p).eta) >= wanted:
+            return _restricted(found, docs, keep, dropped, subset, context)
+    return found
+
+
 def _restricted(
-    found: FitResult, docs: Documents, keep: Ints, dropped: str, halves: Halves, context: FitContext
+    found: FitResult, docs: Documents, keep: Ints, dropped: str, subset: Subset, context: FitContext
 ) -> FitResult:
     """The result with some of its topics only, and coefficients anew."""
     model = found.model.reordered(keep).with_alpha0(found.selection.alpha0)
-    again = calibrate(docs, model, context.scale, _union(halves))
-    frozen = tuple(i for i, old in enumerate(keep.tolist()) if old in found.frozen_topics)
-    why = (
-        f"{found.selection.reasons['n_topics']}; of {found.model.n_topics}, {dropped} were dropped"
-    )
+    again = calibrate(docs, model, context.scale, subset)
+    reason = found.selection.reasons["n_topics"]
+    why = f"{reason}; of {found.model.n_topics}, {dropped} were dropped"
+    variance, asked = float(again.model.sigma**2), context.request.settings.noise_variance
+    if asked is not None:
+        again, variance = replace(again, model=replace(again.model, sigma=found.model.sigma)), asked
     reasons = found.selection.reasons | {"n_topics": why}
-    chosen = replace(found.selection, n_topics=len(keep), reasons=reasons)
-    if context.request.settings.noise_variance is not None:
-        again = replace(again, model=replace(again.model, sigma=found.model.sigma))
-    else:
-        chosen = replace(chosen, noise_variance=float(again.model.sigma**2))
     return replace(
         found,
         model=again.model,
-        dropped=True,
-        selection=chosen,
+        selection=replace(
+            found.selection, n_topics=len(keep), noise_variance=variance, reasons=reasons
+        ),
         predictive_variance=again.predictive_variance,
-        frozen_topics=frozen,
+        frozen_topics=tuple(i for i, j in enumerate(keep.tolist()) if j in found.frozen_topics),
+        dropped=True,
     )
 
 
