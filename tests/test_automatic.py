@@ -28,6 +28,7 @@ from topicprism.learn.response_topics import (
     topics_of,
 )
 from topicprism.learn.ridge import Products, calibrate, products, regress
+from topicprism.learn.sketch_road import Moments, drawn
 from topicprism.learn.spectrum import (
     alpha0_of,
     n_from_spectrum,
@@ -278,9 +279,60 @@ def test_a_sketch_and_a_grid(text):
     for alpha0 in (0.5, 1.0, 2.0):
         assert SpectralSLDA(3, alpha0=alpha0).fit_sketch(made).score(X, y) > 0.6
     crowded = sketch(Corpus(*text), 16, np.random.default_rng(0))
-    assert SpectralSLDA(random_state=0).fit_sketch(crowded).model_.n_topics == 5
+    assert SpectralSLDA(random_state=0).fit_sketch(crowded).model_.n_topics == 3
     search = GridSearchCV(SpectralSLDA(random_state=0), {"n_topics": [2, 3, "auto"]}, cv=2)
     assert search.fit(X, y).best_params_["n_topics"] in (3, "auto")
+
+
+def many_topics(n_documents, seed):
+    """Documents of 40 topics: more than a sketch shows, so the regime is text."""
+    rng = np.random.default_rng(seed)
+    mu = rng.dirichlet(np.full(300, 0.1), 40).T
+    model = Model(np.full(40, 0.05), mu, rng.standard_normal(40), 0.3)
+    return draw_corpus(model, n_documents, 60, rng)[:2]
+
+
+@pytest.mark.parametrize("seed", [0, 1])
+def test_a_sketch_of_text_predicts_nearly_as_well_as_its_documents(seed):
+    """It did not: coefficients of a tensor mean little where the model does not hold."""
+    X, y = many_topics(5000, seed)
+    made = sketch(Corpus(X[:4000], y[:4000]), 32, np.random.default_rng(0))
+    for options in ({}, {"n_topics": 5}):
+        documents = SpectralSLDA(**options, random_state=0).fit(X[:4000], y[:4000])
+        alone = SpectralSLDA(**options, random_state=0).fit_sketch(made)
+        assert not hasattr(alone, "eigenvalues_")  # the regime is text
+        assert alone.score(X[4000:], y[4000:]) > 0.8 * documents.score(X[4000:], y[4000:])
+        expected, std = alone.predict(X[4000:], return_std=True)
+        assert 0.7 < np.mean((y[4000:] - expected) ** 2 / std**2) < 1.4
+    moved = sketch(Corpus(X[:4000], 7 + 10 * y[:4000]), 32, np.random.default_rng(0))
+    same = SpectralSLDA(random_state=0).fit_sketch(made).predict(X[:50])
+    other = SpectralSLDA(random_state=0).fit_sketch(moved).predict(X[:50])
+    assert_allclose(other, 7 + 10 * same, atol=1e-5)
+
+
+def test_a_sketch_of_text_predicts_the_mean_if_words_tell_nothing():
+    X, y = many_topics(2000, 0)
+    y = np.random.default_rng(0).permutation(y)
+    alone = SpectralSLDA(random_state=0).fit_sketch(
+        sketch(Corpus(X, y), 32, np.random.default_rng(0))
+    )
+    assert_allclose(alone.coef_, np.mean(y), atol=0.05 * y.std())
+    assert alone.noise_variance_ == pytest.approx(y.var(), rel=0.05)
+
+
+def test_documents_drawn_from_moments_have_these_moments():
+    """In few coordinates that hold a topic model of two topics, whose words stay positive."""
+    X, y, _ = make_slda(20_000, 40, 2, 100, alpha=20.0, noise=0.1, random_state=0)
+    made = sketch(Corpus(X, y), 8, np.random.default_rng(0))
+    about = Moments.of(made, 2)
+    counts, expected = drawn(about, 20_000, made.typical_length, np.random.default_rng(1))
+    assert made.typical_length == 100
+    assert_allclose(counts.sum(axis=1), 100)
+    again = sketch_over(Corpus(counts, made.basis.centre + made.basis.scale * expected), made.basis)
+    theirs, ours = Moments.of(again, 2), about
+    assert_allclose(theirs.mean, ours.mean, atol=0.01 * np.linalg.norm(ours.mean))
+    assert_allclose(theirs.C, ours.C, atol=0.1 * np.linalg.norm(ours.C))
+    assert_allclose(theirs.c, ours.c, atol=0.15 * np.linalg.norm(ours.c))
 
 
 # --- the parts ------------------------------------------------------------------------

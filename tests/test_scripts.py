@@ -169,6 +169,15 @@ def stability(out):
     assert 0.2 < spread / actual < 5  # of two runs on two corpora
 
 
+def sketches_of_text(out):
+    rows = [numbers(line)[-5:] for line in out.splitlines()[1:]]
+    assert [row[1] for row in rows] == [0, 3]
+    (_, _, documents, alone, error), (*_, noisy, _) = rows
+    assert alone > 0.8 * documents > 0.1
+    assert 0.5 < error < 1.5
+    assert noisy > -0.03
+
+
 def steering(out):
     found = table(out)
     steered = [row for name, row in found.items() if name.startswith("weight")]

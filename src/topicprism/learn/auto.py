@@ -15,10 +15,10 @@ from topicprism.documents.corpus import Corpus, Documents
 from topicprism.documents.subsets import KeyCounts, in_key_order
 from topicprism.documents.sums import Additive
 from topicprism.kernels.blas import one_blas_thread
-from topicprism.learn import model_road, sampled_text, text_road
-from topicprism.learn.defaults import MODEL, SAMPLED, TEXT
+from topicprism.learn import model_road, sampled_text, sketch_road, text_road
+from topicprism.learn.defaults import MODEL, SAMPLED, SKETCH
 from topicprism.learn.result import AS_ASKED, FitContext, FitRequest, FitResult
-from topicprism.learn.spectrum import describe_crowd, read_spectrum
+from topicprism.learn.spectrum import describe_crowd, determines_alpha0, read_spectrum
 from topicprism.spectral.basis import find_basis, trace_of_A
 from topicprism.spectral.decompose import width_for
 from topicprism.spectral.moments import WordSums, word_sums
@@ -53,14 +53,23 @@ def _sampled(context: FitContext, n_tokens: float) -> bool:
 
 
 def learn_sketch(sketch: Sketch, request: FitRequest, rng: np.random.Generator) -> FitResult:
-    """The model in a sketch alone: numbers of topics cannot be compared without documents."""
+    """The model in a sketch alone: numbers of topics cannot be compared without documents.
+
+    A sketch does not know how often words are repeated.  So the spectrum of a little text may seem
+    to end; but then no alpha0 agrees with its moments, and the number of topics is not believed.
+    """
     request.check(sketch.basis.width)
     found = model_road.from_sketch(sketch, read_spectrum(sketch, request), request, rng)
-    if found is not None:
+    asked = request.alpha0 is not None or request.n_topics is not None
+    if found is not None and (
+        asked or found.model.n_topics == 1 or determines_alpha0(found.selection.alpha0)
+    ):
         return found
-    k = request.n_topics or min(TEXT.n_topics_of_sketch, sketch.basis.width)
+    k = request.n_topics or min(SKETCH.n_topics, sketch.basis.width)
     why = f"{describe_crowd(sketch)}; {k} is the default without documents to compare numbers on"
-    return model_road.decomposed(sketch, k, AS_ASKED if request.n_topics else why, request, rng)
+    why = AS_ASKED if request.n_topics else why
+    with one_blas_thread:
+        return sketch_road.from_sketch(sketch, k, why, request, rng)
 
 
 @dataclass(frozen=True)

@@ -39,7 +39,6 @@ class TextDefaults:
     n_topics_unsupervised: int = (
         10  # without a response there is no score to compare; a common default
     )
-    n_topics_of_sketch: int = 5  # where there is no document to try any on
     held_out: float = 0.25  # of the documents, at most, to try numbers of topics on
     trial_documents: int = 4_000  # to fit a trial; half as many are held out: R2 to about 0.02
     learn_documents: int = 20_000  # more change R2 by less than 0.005 (hotel reviews)
@@ -60,6 +59,24 @@ class TextDefaults:
     burstiness: float = 0.75  # 0 and 1 predict worse
     smoothing: float = 0.01  # of each topic, the words' frequencies: no word is impossible
     noise_floor: float = 0.1  # of the mean square residual, at least, is noise
+
+
+@dataclass(frozen=True)
+class SketchDefaults:
+    """Of text of which there is a sketch only (:mod:`topicprism.learn.sketch_road`).
+
+    ``experiments/sketches_of_text.py`` prints what they lead to.
+    """
+
+    n_topics: int = 3  # 5 and 10 predict worse
+    n_response: int = 3  # topics of the response; two halves of the documents cannot be compared
+    alpha0: float = 3.0  # 10 predicts worse on four of five corpora
+    documents: int = 3_000  # drawn; other draws of as many change R2 by 0.01
+    coordinates: int = 10  # of these documents; 3 and 16 and more predict worse
+    penalty: float = 0.1  # times the radius of noise in E[x x]; 0 and 0.2 predict worse
+    smallest: float = 1e-3  # share of the largest variance that a direction must have
+    chance: tuple[float, float] = (0.35, 0.75)  # share of chance in E[y x]: from the first on
+    # differences of coefficients shrink, to nothing at the second
 
 
 @dataclass(frozen=True)
@@ -111,5 +128,5 @@ class EffectDefaults:
     prediction_z: float = 2.0  # of a correlation with held-out responses that is beyond chance
 
 
-MODEL, TEXT, STEERING = ModelDefaults(), TextDefaults(), SteeringDefaults()
-SAMPLED, EFFECTS = SampledTextDefaults(), EffectDefaults()
+MODEL, TEXT, SKETCH = ModelDefaults(), TextDefaults(), SketchDefaults()
+STEERING, SAMPLED, EFFECTS = SteeringDefaults(), SampledTextDefaults(), EffectDefaults()

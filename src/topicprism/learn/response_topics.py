@@ -124,10 +124,15 @@ def second_moments_by_fold(c: Corpus, B: WordCoord, folds: Sequence[Subset]) -> 
 
 def response_has_signal(sketch: Sketch) -> bool:
     """Whether E[y x] is more than the chance of V words: else the response has no direction."""
+    return bool(chance_of_response(sketch) * (1 + 4 * (2 / sketch.n_seen) ** 0.5) < 1)
+
+
+def chance_of_response(sketch: Sketch) -> float:
+    """The share of E[y x], squared and across E[x], that V words have by chance."""
     mean, b = sketch.first[:-1] / sketch.weight, sketch.second[-1, :-1] / sketch.weight
     own = b - mean * (mean @ b) / (mean @ mean)
-    V, noise = sketch.n_seen, sketch.c1 / sketch.weight**2
-    return bool(own @ own > V * noise * (1 + 4 * np.sqrt(2 / V)))
+    chance, found = sketch.n_seen * sketch.c1 / sketch.weight**2, float(own @ own)
+    return chance / found if found > 0 else np.inf
 
 
 def n_response_topics(docs: Documents, folds: Sequence[Subset]) -> int:

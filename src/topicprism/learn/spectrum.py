@@ -137,9 +137,15 @@ def describe_crowd(sketch: Sketch) -> str:
     return f"the words vary in {n_significant(sketch)} or more significant directions"
 
 
+def determines_alpha0(alpha0: float) -> bool:
+    """Whether the value found is within the range searched, not at its end."""
+    low, high = MODEL.alpha0_range
+    return low * 1.001 < alpha0 < high / 1.001
+
+
 def describe_alpha0(alpha0: float) -> str:
     low, high = MODEL.alpha0_range
-    if low * 1.001 < alpha0 < high / 1.001:
+    if determines_alpha0(alpha0):
         return "the value at which the estimated prior agrees with itself"
     return (
         f"the end of the range searched, {low:g} to {high:g}: the moments of these documents do "

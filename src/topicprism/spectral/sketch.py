@@ -24,8 +24,9 @@ import numpy as np
 from scipy.linalg import block_diag
 
 from topicprism._typing import Array, Coord, Cube, Square
-from topicprism.documents.corpus import Documents
+from topicprism.documents.corpus import MIN_WORDS, Documents
 from topicprism.documents.subsets import Subset, map_subsets
+from topicprism.kernels.cpu import HALF_WEIGHT_WORDS
 from topicprism.spectral.basis import Basis, find_basis, orthonormal
 from topicprism.spectral.moments import SketchSums, in_three_orders, sketch_sums, word_sums
 from topicprism.spectral.tensor import in_space
@@ -80,6 +81,12 @@ class Sketch:
         """Words that occur, a rare one for less than one: the sum of p / D^2."""
         p, root = self.basis.lift @ self.first[:-1] / self.weight, self.basis.root
         return float((p[root > 0] / root[root > 0] ** 2).sum())
+
+    @property
+    def typical_length(self) -> int:
+        """Words of a document that has the mean weight of them all, m / (m + 30)."""
+        share = min(self.weight / max(self.n, 1), 1 - 1e-3)
+        return max(round(HALF_WEIGHT_WORDS * share / (1 - share)), MIN_WORDS)
 
     @property
     def noise_edge(self) -> float:

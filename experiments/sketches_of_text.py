@@ -1,0 +1,68 @@
+"""Text known by a sketch alone: predictive R2 beside that of a fit on the same documents.
+
+    python experiments/sketches_of_text.py             # two minutes on two cores
+    python experiments/sketches_of_text.py --quick     # 40 simulated topics, for the test suite
+
+Documents are the last rows of each corpus: four fifths to learn from, the rest to test on.  No
+constant was chosen on those of hotel_reviews, amazon_products and amazon_devices.  ``noise`` is the standard deviation
+of what was added to the response, over its own: with much of it no prediction should be worse than
+the mean.  ``error`` is the mean squared error over the variance that the model states.
+"""
+
+import argparse
+import warnings
+from pathlib import Path
+
+import numpy as np
+
+from topicprism import Corpus, Model, SpectralSLDA, sketch
+from topicprism.datasets import draw_corpus
+from topicprism.documents import Threaded
+from topicprism.vectorizer import FastCountVectorizer
+
+DATA = Path(__file__).resolve().parents[2] / "shared" / "data"
+CORPORA = ("movie_scale", "hotel_reviews", "imdb", "amazon_products", "amazon_devices")
+SIZES = (4_000, 10_000)
+
+
+def corpora(quick: bool):
+    if quick or not DATA.is_dir():
+        rng = np.random.default_rng(0)
+        mu = rng.dirichlet(np.full(300, 0.1), 40).T
+        model = Model(np.full(40, 0.05), mu, rng.standard_normal(40), 0.3)
+        X, y, _ = draw_corpus(model, 2500, 60, rng)
+        yield "40 topics", X[:2000], X[2000:], y
+        return
+    import pyarrow.parquet as pq
+
+    for name in CORPORA:
+        table = pq.read_table(DATA / f"{name}.parquet", columns=["text", "rating"])
+        for n in SIZES:
+            last = table.slice(max(table.num_rows - n, 0))
+            texts, y = last["text"].to_pylist(), last["rating"].to_numpy().astype(float)
+            train = 4 * len(y) // 5
+            counter = FastCountVectorizer(stop_words="english", max_features=5_000)
+            yield name, counter.fit_transform(texts[:train]), counter.transform(texts[train:]), y
+
+
+def main(quick: bool) -> None:
+    warnings.simplefilter("ignore")
+    print("corpus               documents  noise  from documents  from a sketch  error")
+    for name, X, X_test, y in corpora(quick):
+        n = X.shape[0]
+        for noise in (0, 3):
+            rng = np.random.default_rng(0)
+            z = y + noise * y.std() * rng.standard_normal(len(y))
+            fitted = SpectralSLDA(random_state=0, n_jobs=2).fit(X, z[:n])
+            made = sketch(Threaded(Corpus(X, z[:n]), 2), 32, np.random.default_rng(0))
+            alone = SpectralSLDA(random_state=0).fit_sketch(made)
+            expected, std = alone.predict(X_test, return_std=True)
+            error = np.mean((z[n:] - expected) ** 2 / std**2)
+            scores = f"{fitted.score(X_test, z[n:]):14.3f}  {alone.score(X_test, z[n:]):13.3f}"
+            print(f"{name:20} {n:9,}  {noise:5}  {scores}  {error:5.2f}", flush=True)
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--quick", action="store_true")
+    main(parser.parse_args().quick)
