@@ -38,6 +38,7 @@ MODULES = (  # all that have kernels
     "kernels.gibbs",
     "kernels.gradient",
     "kernels.keys",
+    "kernels.many",
     "kernels.propagation",
     "kernels.random",
     "vectorizer.kernels",
@@ -65,6 +66,9 @@ def compiled(*, kept: bool = True, **options: Any) -> Callable[[Any], Any]:
 
 jit: Any = compiled()
 inlined: Any = compiled(kept=False, forceinline=True)  # into its caller
+reordered: Any = compiled(  # the same, and sums may be added up in any order
+    kept=False, forceinline=True, fastmath={"reassoc", "nsz", "nnan", "contract"}
+)
 
 
 # --- the cache ------------------------------------------------------------------------
