@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from topicprism.kernels import many
 from topicprism.kernels.compiling import inlined, jit
 from topicprism.kernels.random import GOLDEN, scramble
 
@@ -28,6 +29,11 @@ def assign(indptr, words, counts, mu, alpha, n_sweeps, expected, shares):  # typ
     c, z, r = np.empty(k), np.empty(k), np.empty(k)
     for d in range(len(indptr) - 1):
         z[:] = 0.0
+        if k >= many.MANY:
+            start, stop = indptr[d], indptr[d + 1]
+            w, n = words[start:stop], counts[start:stop]
+            many.assign(w, n, mu, alpha, n_sweeps, expected, shares, c, z, r)
+            continue
         for sweep in range(n_sweeps):
             for i in range(k):
                 c[i] = alpha[i] if sweep == 0 else _exp_digamma(alpha[i] + z[i])

@@ -14,6 +14,9 @@ import numpy as np
 from topicprism.kernels.compiling import inlined, reordered
 
 MANY = 32  # topics, from which on these loops are used
+SMALLEST = 1.0 / 700  # exp(digamma(x)) of less is next to nothing, and of much less no float64
+LOG2_E = 1.4426950408889634
+LOG_2_HIGH, LOG_2_LOW = 0.693145751953125, 1.4286068203094172e-06  # their sum is log 2
 WITHOUT_SIGN = np.int64(0x7FFFFFFFFFFFFFFF)
 
 
@@ -81,6 +84,62 @@ def loss(u0, norm, c, r):  # type: ignore[no-untyped-def]
         rr += y * y
     Q = 1.0 - rr
     return (u0 + 1.0) * Q / (u0 * u0 - uu + u0 * Q) if Q > 0.0 else 0.0
+
+
+@reordered
+def assign(words, counts, mu, alpha, n_sweeps, expected, shares, c, z, r):  # type: ignore[no-untyped-def]
+    """One document of ``fold_in.assign``."""
+    k, room = len(alpha), r.view(np.int64)
+    for sweep in range(n_sweeps):
+        if sweep == 0:
+            c[:] = alpha
+        else:
+            _exp_digamma(alpha, z, room, r, c)
+        z[:] = 0.0
+        for j in range(len(words)):
+            mu_w, norm = mu[words[j]], 0.0
+            for i in range(k):
+                norm += mu_w[i] * c[i]
+            if norm <= 0.0:
+                continue
+            scale = counts[j] / norm
+            for i in range(k):
+                z[i] += scale * mu_w[i] * c[i]
+            if sweep == n_sweeps - 1:
+                s = expected[words[j]]
+                for i in range(k):
+                    s[i] += scale * mu_w[i] * c[i]
+    total = 0.0
+    for i in range(k):
+        total += alpha[i] + z[i]
+    for i in range(k):
+        shares[i] += (alpha[i] + z[i]) / total
+
+
+@reordered
+def _exp_digamma(alpha, z, bits, scale, c):  # type: ignore[no-untyped-def]
+    """``c[:] = exp(scipy.special.digamma(alpha + z))``; ``bits`` are those of ``scale``.
+
+    Up by six, where 1/x + ... + 1/(x+5) is one fraction in t = x (x+5), and there by the
+    asymptotic series; exp(y) = 2^m exp(y - m log 2), the latter by its Taylor series.
+    """
+    for i in range(len(c)):
+        x = alpha[i] + z[i]
+        x = x if x > SMALLEST else SMALLEST
+        t = x * (x + 5.0)
+        up, pairs = t * (t + 4.0) * (t + 6.0), (t + 4.0) * (t + 6.0) + t * (2.0 * t + 10.0)
+        f = 1.0 / ((x + 6.0) * (x + 6.0))
+        series = f * (1.0 / 12 - f * (1.0 / 120 - f * (1.0 / 252 - f * (1.0 / 240 - f / 132))))
+        y = -0.5 / (x + 6.0) - series - (2.0 * x + 5.0) * pairs / up
+        exponent = np.int64(y * LOG2_E - 0.5)  # y is negative
+        m = np.float64(exponent)
+        y = (y - m * LOG_2_HIGH) - m * LOG_2_LOW
+        p = 1.0 / 5040 + y * (1.0 / 40320 + y * (1.0 / 362880 + y * (1.0 / 3628800 + y / 39916800)))
+        p = 1.0 / 6 + y * (1.0 / 24 + y * (1.0 / 120 + y * (1.0 / 720 + y * p)))
+        c[i] = (x + 6.0) * (1.0 + y * (1.0 + y * (0.5 + y * p)))
+        bits[i] = (exponent + 1023) << 52
+    for i in range(len(c)):
+        c[i] *= scale[i]
 
 
 @inlined

@@ -31,7 +31,7 @@ from topicprism._typing import Array, Coord, Cube, Square, Word, WordCoord, Word
 from topicprism.documents.corpus import Corpus, Documents
 from topicprism.documents.subsets import Subset, map_subsets
 from topicprism.documents.sums import Additive
-from topicprism.learn.defaults import TEXT
+from topicprism.learn.defaults import MODEL, TEXT
 from topicprism.learn.result import FitContext
 from topicprism.model import Model, TooManyTopics
 from topicprism.spectral.basis import orthonormal, scales
@@ -165,7 +165,12 @@ def agreement(docs: Documents, folds: Sequence[Subset]) -> float:
 
 def _within(sketch: Sketch, R: Array, n_topics: int, rng: np.random.Generator) -> WordTopic:
     """Topics from the tensor in the first directions of R; fewer where these carry no more."""
-    n, settings = min(n_topics, R.shape[1]), Settings("two-stage", n_restarts=TEXT.tensor_restarts)
+    n = min(n_topics, R.shape[1])
+    settings = Settings(
+        "two-stage",
+        n_restarts=TEXT.tensor_restarts,
+        tensor="power" if n <= MODEL.max_topics else "all at once",
+    )
     while n > 0:
         try:
             found = decompose(sketch.project(R[:, :n]), n, TEXT.tensor_alpha0, settings, rng=rng)
