@@ -314,12 +314,13 @@ def test_topics_of_the_response_hold_its_directions(text):
     assert np.corrcoef(inside, b)[0, 1] > 0.95  # the simplex costs a little
 
 
-def test_who_said_what(rng):
+@pytest.mark.parametrize("k", [3, 40])  # one after the other, and in vector lanes
+def test_who_said_what(rng, k):
     """One document by the lines of the docstring."""
-    model = unequal_model(rng, n_words=8, n_topics=3)
+    model = unequal_model(rng, n_words=8, n_topics=k)
     n = np.array([2, 0, 1, 3, 1, 0, 0, 1])
     X = csr_array(n[None])
-    words, shares = np.zeros((8, 3)), np.zeros(3)
+    words, shares = np.zeros((8, k)), np.zeros(k)
     fold_in.assign(X.indptr, X.indices, X.data, model.mu, model.alpha, 4, words, shares)
     c = model.alpha
     for _ in range(4):

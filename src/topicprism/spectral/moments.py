@@ -102,7 +102,7 @@ class SketchSums(Additive):
     p: Array  # p, y p, y^2 p                         (3, K)
     pp: Square
     ypp: Square
-    ppp: Cube
+    ppp: Cube  # its entries i <= j <= l
     Q: WordCoord
     x2: Word
     yx2: Word
@@ -145,7 +145,7 @@ def sketch_sums(c: Corpus, B: WordCoord, centre: float, scale: float) -> SketchS
         ypp += (P.T * (c2 * t)) @ P
         add_triples(ppp, P, c3)
     n, weight, noise1, noise2 = scalars.tolist()
-    return SketchSums(int(n), weight, noise1, noise2, y, p, pp, ypp, fill_cube(ppp), Q, *sums.T[:3])
+    return SketchSums(int(n), weight, noise1, noise2, y, p, pp, ypp, ppp, Q, *sums.T[:3])
 
 
 def add_triples(T: Cube, P: Array, w: Array) -> None:

@@ -168,7 +168,7 @@ def _different_words(s: SketchSums, B: WordCoord) -> Cube:
     if K > NARROW:
         repeats = np.zeros((K, K, K))
         add_mixed_triples(repeats, B, s.Q - 2 / 3 * s.x3[:, None] * B)
-        return s.ppp - fill_cube(repeats)
+        return fill_cube(s.ppp - repeats)
     twice = np.stack([(B.T * B[:, i]) @ s.Q for i in range(K)])
     thrice = np.stack([(B.T * (B[:, i] * s.x3)) @ B for i in range(K)])
-    return s.ppp - in_three_orders(twice) + 2 * thrice
+    return fill_cube(s.ppp) - in_three_orders(twice) + 2 * thrice
