@@ -22,9 +22,10 @@ from topicprism.learn import FitRequest, learn
 from topicprism.learn.defaults import TEXT
 from topicprism.learn.refine import refine
 from topicprism.learn.response_topics import (
+    across_mean,
     agreement,
     n_response_topics,
-    second_moments_by_fold,
+    sizes_by_fold,
     topics_of,
 )
 from topicprism.learn.ridge import Products, calibrate, products, regress
@@ -365,7 +366,7 @@ def test_topics_of_the_response_hold_its_directions(text):
     assert np.corrcoef(inside, b)[0, 1] > 0.95  # the simplex costs a little
 
 
-@pytest.mark.parametrize("k", [2, 3, 4, 9])
+@pytest.mark.parametrize("k", [2, 3, 4, 9, 40])
 def test_who_said_what(rng, k):
     """One document by the lines of the docstring; another, longer one changes nothing in it."""
     model = unequal_model(rng, n_words=8, n_topics=k)
@@ -409,20 +410,24 @@ def test_a_round_of_refinement(rng):
     assert_allclose(refine(docs, truth, 1, subset=half).mu, refine(half.rows(docs), truth, 1).mu)
 
 
-def test_moments_of_parts_are_those_of_the_whole(text):
+def test_sizes_of_directions_in_folds_are_those_of_the_moments(text):
+    """v'E[x x]v, from the sketch of each fold; their sums are those of the whole."""
     corpus = Corpus(*text)
     made = sketch(corpus, 16, np.random.default_rng(0))
-    tenths = KeyCounts.of(corpus).cut(10)
-    parts = second_moments_by_fold(corpus, made.basis.B, tenths)
+    tenths, V = KeyCounts.of(corpus).cut(10), across_mean(made)
+    assert_allclose(V.T @ V, np.eye(16), atol=1e-12)
+
+    def along(second):
+        return np.diag(V.T @ second[:-1, :-1] @ V)
+
+    parts = sizes_by_fold(corpus, made.basis.B @ V, tenths)
     assert_allclose(parts.weights.sum(), made.weight)
-    assert_allclose(parts.sums.sum(axis=0), made.second[:-1, :-1], atol=1e-9 * made.weight)
-    tenth = sketch(corpus, 16, np.random.default_rng(0))
-    tenth = sketch_over(tenths[1].rows(corpus), tenth.basis)
-    assert_allclose(parts.moments[1], tenth.second[:-1, :-1] / tenth.weight, atol=1e-9)
-    few = second_moments_by_fold(
-        corpus.rows(0, 4), made.basis.B, KeyCounts.of(corpus.rows(0, 4)).cut(10)
-    )
-    assert len(few.moments) == 4  # of ten parts, those that have a document
+    assert_allclose(parts.sums.sum(axis=0), along(made.second), atol=1e-9 * made.weight)
+    tenth = sketch_over(tenths[1].rows(corpus), made.basis)
+    assert_allclose(parts.sizes[1], along(tenth.second / tenth.weight), atol=1e-9)
+    few = corpus.rows(0, 4)
+    parts = sizes_by_fold(few, made.basis.B @ V, KeyCounts.of(few).cut(10))
+    assert len(parts.sizes) == 4  # of ten parts, those that have a document
 
 
 def test_documents_that_are_nearly_the_same_are_no_topic(text):
@@ -434,7 +439,8 @@ def test_documents_that_are_nearly_the_same_are_no_topic(text):
     X = csr_array(np.hstack([vstack([X[:1000], X[:3], X[1000:]]).toarray(), rare]))
     corpus = Corpus(X, np.insert(y, 1000, y[:3]))
     made = sketch(corpus, 32, np.random.default_rng(0))
-    parts = second_moments_by_fold(corpus, made.basis.B, KeyCounts.of(corpus).cut(10)).moments
+    directions = made.basis.B @ across_mean(made)
+    parts = sizes_by_fold(corpus, directions, KeyCounts.of(corpus).cut(10)).sizes
 
     def said(*with_parts):
         model, _ = topics_of(made, 10, 0, np.random.default_rng(0), *with_parts)

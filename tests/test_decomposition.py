@@ -1,5 +1,7 @@
 """Whitening, the tensor power method and the projection, each by itself."""
 
+from itertools import permutations
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -12,7 +14,7 @@ from scipy.sparse.linalg import aslinearoperator
 
 from topicprism.model import TooManyTopics
 from topicprism.spectral.recovery import to_simplex
-from topicprism.spectral.tensor import _iterate, apply, power_method
+from topicprism.spectral.tensor import _iterate, all_at_once, apply, power_method
 from topicprism.spectral.whitening import whiten
 
 METHODS = ["exact", "matrix-free", "nystrom", "auto"]
@@ -113,6 +115,46 @@ def test_few_restarts_and_iterations_still_answer(seed):
     assert_allclose(pairs.values[order], [3, 2, 1], atol=1e-6)
     assert_allclose(pairs.vectors[:, order], Q, atol=1e-6)
     assert pairs.residual < 1e-6
+
+
+@pytest.mark.parametrize("values", [[3.0, 2.0, 1.0], [1.0] * 40, [9.0] * 10 + [0.5] * 20])
+def test_all_pairs_at_once_are_those_of_an_orthogonal_tensor(rng, values):
+    T, V = orthogonal_tensor(rng, values)
+    pairs = all_at_once(T, rng)
+    assert_allclose(pairs.values, values, rtol=1e-8)
+    assert_allclose(np.abs(V.T @ pairs.vectors).max(axis=1), 1, atol=1e-8)
+    assert pairs.residual < 1e-6  # a square root of what cancels
+
+
+def noisy_tensor(rng, k):
+    """Eigenvalues from 1 to 2, and symmetric noise that moves eigenvectors by a tenth or so."""
+    T, V = orthogonal_tensor(rng, np.linspace(2, 1, k))
+    noise = rng.standard_normal((k, k, k))
+    noise = sum(noise.transpose(p) for p in permutations(range(3))) / np.sqrt(6)
+    return T + 0.1 / np.sqrt(k) * noise, V
+
+
+@pytest.mark.parametrize(("k", "seed"), [(10, 0), (10, 1), (30, 0), (30, 1), (30, 2), (60, 0)])
+def test_all_pairs_at_once_are_as_near_the_truth_as_the_power_methods(k, seed):
+    """Mean squared sines of the angles: deflation passes the error of a pair on to the next."""
+    rng = np.random.default_rng(seed)
+    T, V = noisy_tensor(rng, k)
+    ours, theirs = all_at_once(T, rng), power_method(T, rng, n_restarts=10)
+    error, other = (1 - (V.T @ p.vectors).max(axis=1) ** 2 for p in (ours, theirs))
+    assert 1e-4 < error.mean() < 0.05
+    assert error.mean() <= 1.02 * other.mean()
+    assert_allclose(ours.vectors.T @ ours.vectors, np.eye(k), atol=1e-12)
+    rebuilt = np.einsum("r,ir,jr,lr->ijl", ours.values, *3 * [ours.vectors], optimize=True)
+    assert_allclose(ours.residual, np.linalg.norm(T - rebuilt) / np.linalg.norm(T))
+
+
+def test_all_pairs_at_once_count_the_eigenvalues(rng):
+    T, _ = orthogonal_tensor(rng, [3.0, 2.0, 0.0, 0.0])
+    with pytest.raises(TooManyTopics, match="third moment has only 2 positive") as caught:
+        all_at_once(T, rng)
+    assert caught.value.found == 2
+    with pytest.raises(TooManyTopics):
+        all_at_once(np.zeros((3, 3, 3)), rng)
 
 
 def test_apply_is_its_docstring(rng):

@@ -48,6 +48,15 @@ def test_both_algorithms_recover_the_truth(method, whitening, seed):
     assert solution.residual < TOL
 
 
+@pytest.mark.parametrize("tensor", ["power", "all at once"])
+@pytest.mark.parametrize("method", ["joint", "two-stage"])
+def test_many_topics_are_recovered(rng, method, tensor):
+    truth = unequal_model(rng, n_words=120, n_topics=40)
+    sketch = population_sketch(truth, population_basis(truth, rng))
+    settings = Settings(method, tensor=tensor)
+    assert_recovered(decompose(sketch, 40, truth.alpha.sum(), settings, rng=rng).model, truth)
+
+
 @pytest.mark.parametrize("C", [1e-2, 1.0, 100.0, None])
 def test_no_scale_of_the_words_changes_the_joint_answer(rng, C):
     truth = unequal_model(rng)

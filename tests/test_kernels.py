@@ -74,12 +74,13 @@ def test_first_not_a_count(data, at):
     assert cpu.first_not_a_count(np.array(data)) == at
 
 
-def test_one_sweep_of_propagation(rng):
+@pytest.mark.parametrize("k", [3, 40])  # one after the other, and in vector lanes
+def test_one_sweep_of_propagation(rng, k):
     """The lines of the docstring, word by word, with damping."""
-    model = unequal_model(rng, n_words=8, n_topics=3)
+    model = unequal_model(rng, n_words=8, n_topics=k)
     n = np.array([2, 0, 1, 3, 1, 0, 0, 1])
     X = csr_array(n[None])
-    h, totals, converged = np.empty((1, 3)), np.empty(1), np.ones(1, bool)
+    h, totals, converged = np.empty((1, k)), np.empty(1), np.ones(1, bool)
     propagation.propagate(
         X.indptr, X.indices, X.data, model.mu, model.alpha, 1, 0.0, False, h, totals, converged
     )
@@ -87,7 +88,7 @@ def test_one_sweep_of_propagation(rng):
 
     g = model.alpha.copy()
     for w in np.flatnonzero(n):
-        site = np.zeros(3)
+        site = np.zeros(k)
         c = g - site
         r = model.mu[w] * c / (model.mu[w] @ c)
         mean = (c + r) / (c.sum() + 1)
@@ -98,18 +99,19 @@ def test_one_sweep_of_propagation(rng):
     assert_allclose(h[0], g / g.sum())
 
 
-def test_few_words_are_filtered_by_parts_of_the_prior(rng):
+@pytest.mark.parametrize("k", [3, 40])
+def test_few_words_are_filtered_by_parts_of_the_prior(rng, k):
     """Each Dirichlet(alpha + e_i) by itself, a copy of each word a round, weighed by evidence."""
-    model = unequal_model(rng, n_words=8, n_topics=3)
+    model = unequal_model(rng, n_words=8, n_topics=k)
     alpha, n = model.alpha / 10, np.array([2, 0, 1, 0, 0, 0, 0, 1])
     X = csr_array(n[None])
-    h, totals, converged = np.empty((1, 3)), np.empty(1), np.ones(1, bool)
+    h, totals, converged = np.empty((1, k)), np.empty(1), np.ones(1, bool)
     propagation.propagate(
         X.indptr, X.indices, X.data, model.mu, alpha, 500, 1e-3, True, h, totals, converged
     )
     weights, means, squares = [], [], []
-    for i in range(3):
-        c, weight = alpha + np.eye(3)[i], alpha[i]
+    for i in range(k):
+        c, weight = alpha + np.eye(k)[i], alpha[i]
         for w in (0, 2, 7, 0):
             weight *= model.mu[w] @ c / c.sum()
             r = model.mu[w] * c / (model.mu[w] @ c)

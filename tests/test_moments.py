@@ -17,6 +17,7 @@ from topicprism.evaluation import recovery_errors
 from topicprism.spectral.basis import RARE, Basis, find_basis, scales, trace_of_A
 from topicprism.spectral.decompose import learn
 from topicprism.spectral.moments import (
+    add_mixed_triples,
     add_triples,
     fill_cube,
     in_three_orders,
@@ -211,6 +212,19 @@ def test_triples_are_their_docstring(rng):
     P, w, T = rng.standard_normal((17, 4)), rng.random(17), np.zeros((4, 4, 4))
     add_triples(T, P, w)
     assert_allclose(fill_cube(T), np.einsum("d,di,dj,dl->ijl", w, P, P, P))
+
+
+def test_mixed_triples_are_their_docstring(rng):
+    P, Q, T = rng.standard_normal((17, 4)), rng.standard_normal((17, 4)), np.zeros((4, 4, 4))
+    add_mixed_triples(T, P, Q)
+    assert_allclose(fill_cube(T), in_three_orders(np.einsum("di,dj,dl->ijl", P, P, Q)), atol=1e-12)
+
+
+def test_a_wide_sketch_is_what_a_narrow_one_would_be(tiny, monkeypatch):
+    narrow = sketch(tiny, 4, np.random.default_rng(1))
+    monkeypatch.setattr("topicprism.spectral.sketch.NARROW", 0)
+    wide = sketch(tiny, 4, np.random.default_rng(1))
+    assert_allclose(wide.third, narrow.third, atol=1e-12 * np.abs(narrow.third).max())
 
 
 def test_three_orders(rng):

@@ -13,7 +13,8 @@ import pytest
 REPOSITORY = Path(__file__).resolve().parents[1]
 EXPERIMENTS = sorted((REPOSITORY / "experiments").glob("*.py"))
 BENCHMARKS = [
-    REPOSITORY / "benchmarks" / name for name in ("run.py", "kernels.py", "text_to_report.py")
+    REPOSITORY / "benchmarks" / name
+    for name in ("run.py", "kernels.py", "many_topics.py", "text_to_report.py")
 ]
 NUMBER = re.compile(r"(?<![\w.])[+-]?(?:\d[\d,]*\.?\d*(?:e[+-]?\d+)?|nan|inf)(?![\w.])%?")
 
@@ -209,6 +210,15 @@ def kernels(out):
     for name in ("word_sums", "pair_products", "project", "add_triples"):
         assert found[name][-1] < 1e-12  # what its docstring says
     assert found["propagate"][-1] < 0.2
+
+
+def many_topics(out):
+    rows = re.findall(r"^(Spectral.*?)  +(5|40) +(\S+) +(\S+) +(\S+) +(\S+)$", out, re.M)
+    assert len(rows) == 6
+    for name, k, clock, processor, r2, words in rows:
+        assert (float(clock) == float(processor) == 1) == (k == "5")
+        assert r2 == "-" if name == "SpectralLDA" else 0.2 < float(r2) < 1
+        assert -6 < float(words) < -3
 
 
 def text_to_report(out):

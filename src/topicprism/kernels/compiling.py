@@ -38,6 +38,7 @@ MODULES = (  # all that have kernels
     "kernels.gibbs",
     "kernels.gradient",
     "kernels.keys",
+    "kernels.many",
     "kernels.propagation",
     "kernels.random",
     "vectorizer.kernels",
@@ -65,6 +66,12 @@ def compiled(*, kept: bool = True, **options: Any) -> Callable[[Any], Any]:
 
 jit: Any = compiled()
 inlined: Any = compiled(kept=False, forceinline=True)  # into its caller
+reordered: Any = compiled(  # the same; sums in any order, and no check of what is divided by
+    kept=False,
+    forceinline=True,
+    error_model="numpy",
+    fastmath={"reassoc", "nsz", "nnan", "contract"},
+)
 
 
 # --- the cache ------------------------------------------------------------------------

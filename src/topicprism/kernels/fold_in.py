@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from topicprism.kernels import many
 from topicprism.kernels.compiling import inlined, jit
 from topicprism.kernels.random import GOLDEN, scramble
 
@@ -26,10 +27,14 @@ def assign(indptr, words, counts, mu, alpha, n_sweeps, expected, shares):  # typ
     rows of mu that a document needs are fetched once: of a large vocabulary they lie far apart.
     """
     k = len(alpha)
-    c, z = np.empty(k), np.empty(k)
+    c, z, r = np.empty(k), np.empty(k), np.empty(k)
     rows = np.empty((_longest(indptr), k))
     for d in range(len(indptr) - 1):
         start, m = indptr[d], indptr[d + 1] - indptr[d]
+        if k >= many.MANY:
+            w, n = words[start : start + m], counts[start : start + m]
+            many.assign(w, n, mu, alpha, n_sweeps, expected, shares, c, z, r)
+            continue
         for j in range(m):
             for i in range(k):
                 rows[j, i] = mu[words[start + j], i]

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from topicprism.kernels import many
 from topicprism.kernels.compiling import inlined, jit
 
 DAMPING = 0.7  # of a full step; undamped, some documents go round in circles
@@ -88,11 +89,15 @@ def _copies(counts, n):  # type: ignore[no-untyped-def]
 @jit
 def _sweep_all(words, n, mu, length, max_sweeps, tolerance, sites, g, c, r):  # type: ignore[no-untyped-def]
     """Visit all words until none would move g by ``tolerance`` of its sum: could most be made?"""
+    bits = many.bits_of(c, r)
     for sweep in range(max_sweeps):
         share = DAMPING if sweep < FULL_STEP_SWEEPS else DAMPING * FULL_STEP_SWEEPS / sweep
         moved, blocked = 0.0, 0.0
         for j in range(len(words)):
-            far = _visit(mu[words[j]], n[j], share, sites[j], g, c, r)
+            if len(g) >= many.MANY:
+                far = DAMPING * many.visit(mu[words[j]], n[j], share, sites[j], g, c, r, bits)
+            else:
+                far = _visit(mu[words[j]], n[j], share, sites[j], g, c, r)
             if far == np.inf:
                 blocked += n[j]
             else:
@@ -182,11 +187,12 @@ def _filter_parts(words, n, mu, alpha, g, r, mean):  # type: ignore[no-untyped-d
 
         Dirichlet(alpha) = sum_i alpha_i / alpha_0 Dirichlet(alpha + e_i)
 
-    holds exactly; part i then weighs alpha_i * p(words | part i).  Costs k passes over the words.
+    holds exactly; part i then weighs alpha_i * p(words | part i).  Costs k passes over the words,
+    most of them short where the likely parts come first: of many topics, those that g has.
     """
     k, best, weights, spread = len(alpha), -np.inf, 0.0, 0.0
     mean[:] = 0.0
-    for part in range(k):
+    for part in np.argsort(-g) if k >= many.MANY else np.arange(k):
         g[:] = alpha
         g[part] += 1.0
         log = np.log(alpha[part])
@@ -223,6 +229,12 @@ def _filter(words, n, mu, least, g, r):  # type: ignore[no-untyped-def]
             if part <= 0.0:
                 continue
             left = True
+            if len(g) >= many.MANY:
+                seen = many.add_word(mu[words[j]], part, g, r)
+                log += part * np.log(seen) if seen > 0.0 else 0.0
+                if log < least:
+                    return -np.inf
+                continue
             mu_w, norm, total = mu[words[j]], 0.0, 0.0
             for i in range(len(g)):
                 r[i] = mu_w[i] * g[i]

@@ -30,6 +30,10 @@ def learn(docs: Documents, request: FitRequest, rng: np.random.Generator) -> Fit
     request.check(docs.n_words)
     with one_blas_thread:  # what is not in the passes is small
         first = docs.total(first_pass)
+        many = (request.n_topics or 0) > MODEL.max_topics
+        if many:  # a wide sketch takes long: one, in the order that text is given below
+            docs = in_key_order(docs, first.words.n_all)
+            first = docs.total(first_pass)
         width = width_for(request.n_topics or MODEL.max_topics)
         sketch = sketch_over(docs, find_basis(docs, first.words, width, rng))
         spectrum = read_spectrum(sketch, request, trace_of_A(first.words))
@@ -39,7 +43,7 @@ def learn(docs: Documents, request: FitRequest, rng: np.random.Generator) -> Fit
             found = model_road.with_documents(found, context)
         else:
             road = sampled_text if _sampled(context, first.n_tokens) else text_road
-            found = road.from_documents(_in_key_order(context))
+            found = road.from_documents(context if many else _in_key_order(context))
     return replace(found, n_short=first.words.n_short)
 
 

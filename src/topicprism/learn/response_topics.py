@@ -27,11 +27,11 @@ from operator import add
 
 import numpy as np
 
-from topicprism._typing import Array, Coord, Cube, Square, Word, WordCoord, WordTopic
+from topicprism._typing import Array, Coord, Square, Word, WordCoord, WordTopic
 from topicprism.documents.corpus import Corpus, Documents
 from topicprism.documents.subsets import Subset, map_subsets
 from topicprism.documents.sums import Additive
-from topicprism.learn.defaults import TEXT
+from topicprism.learn.defaults import MODEL, TEXT
 from topicprism.learn.result import FitContext
 from topicprism.model import Model, TooManyTopics
 from topicprism.spectral.basis import orthonormal, scales
@@ -59,9 +59,9 @@ class FirstTopics:
         return n_response_topics(c.docs, c.folds(TEXT.agreement_folds)) if joint else 0
 
     @cached_property
-    def _by_fold(self) -> tuple[Square, ...]:
+    def _by_fold(self) -> tuple[Coord, ...]:
         c, folds = self.context, self.context.folds(TEXT.ranking_folds)
-        return c.docs.total(second_moments_by_fold, c.sketch.basis.B, folds).moments
+        return c.docs.total(sizes_by_fold, c.sketch.basis.B @ across_mean(c.sketch), folds).sizes
 
 
 def topics_of(
@@ -69,18 +69,19 @@ def topics_of(
     n_topics: int,
     n_response: int,
     rng: np.random.Generator,
-    by_fold: tuple[Square, ...] = (),
+    by_fold: tuple[Coord, ...] = (),
 ) -> tuple[Model, int]:
     """A model of at most ``n_topics``, those of the response first, and how many those are.
 
     Of the response there are ``n_response``, unless the words do not predict it.
-    ``by_fold`` are second moments of folds of the documents, to recognise near-duplicates by.
+    ``by_fold`` are sizes of the directions ``across_mean`` in folds of the documents, to recognise
+    near-duplicates by.
     """
     zz = sketch.second / sketch.weight
     mean, xx, b = sketch.first[:-1] / sketch.weight, zz[:-1, :-1], zz[-1, :-1]
     wanted = min(n_response, n_topics) if n_topics > 1 and response_has_signal(sketch) else 0
     response = _within(sketch, orthonormal(mean, b, xx @ b), wanted, rng)
-    content = _within(sketch, _leading(mean, xx, by_fold), n_topics - response.shape[1], rng)
+    content = _within(sketch, _leading(sketch, by_fold), n_topics - response.shape[1], rng)
     n, m = response.shape[1], content.shape[1]
     share = TEXT.response_share if n and m else float(n > 0)
     alpha = TEXT.prior_sum * np.repeat([share / max(n, 1), (1 - share) / max(m, 1)], [n, m])
@@ -90,35 +91,46 @@ def topics_of(
     return Model(alpha, mu / mu.sum(axis=0), np.zeros(n + m), 0.0, TEXT.burstiness), n
 
 
-def _leading(mean: Coord, xx: Square, by_fold: tuple[Square, ...]) -> Array:
-    """E[x], and then the directions across it along which words vary most, in every fold."""
+def across_mean(sketch: Sketch) -> Square:
+    """Orthonormal directions, as columns: across E[x] the principal axes of E[x x]."""
+    mean, xx = sketch.first[:-1] / sketch.weight, sketch.second[:-1, :-1] / sketch.weight
     across = np.eye(len(mean)) - np.outer(mean, mean) / (mean @ mean)
-    _, vectors = np.linalg.eigh(across @ xx @ across)
-    sizes = [np.einsum("ij,ik,kj->j", vectors, part, vectors) for part in by_fold or (xx,)]
-    order = np.argsort(-np.median(sizes, axis=0))
+    vectors: Square = np.linalg.eigh(across @ xx @ across)[1]
+    return vectors
+
+
+def _leading(sketch: Sketch, by_fold: tuple[Coord, ...]) -> Array:
+    """E[x], and then the directions across it along which words vary most, in every fold."""
+    mean, vectors = sketch.first[:-1] / sketch.weight, across_mean(sketch)
+    if not by_fold:
+        xx = sketch.second[:-1, :-1] / sketch.weight
+        by_fold = (np.einsum("ij,ik,kj->j", vectors, xx, vectors, optimize=True),)
+    order = np.argsort(-np.median(by_fold, axis=0))
     return orthonormal(mean, *vectors.T[order])
 
 
 @dataclass(frozen=True)
-class FoldMoments(Additive):
-    """Weights and sums of x1 x2, in coordinates, of each fold of the documents."""
+class FoldSizes(Additive):
+    """Weights, and sums of v'x1 x2'v along some directions v, of each fold of the documents."""
 
     weights: Array
-    sums: Cube
+    sums: Array
 
     @property
-    def moments(self) -> tuple[Square, ...]:
+    def sizes(self) -> tuple[Coord, ...]:
+        """v'E[x x]v in each fold that has documents."""
         return tuple(s / w for s, w in zip(self.sums, self.weights, strict=True) if w > 0)
 
 
-def second_moments_by_fold(c: Corpus, B: WordCoord, folds: Sequence[Subset]) -> FoldMoments:
-    n, K = len(folds), B.shape[1]
-    found = FoldMoments(np.zeros(n), np.zeros((n, K, K)))
+def sizes_by_fold(c: Corpus, U: WordCoord, folds: Sequence[Subset]) -> FoldSizes:
+    """Along the columns of U, each a direction as weights of words."""
+    found = FoldSizes(np.zeros(len(folds)), np.zeros((len(folds), U.shape[1])))
     for i, fold in enumerate(folds):
         rows = fold.rows(c)
         words = word_sums(rows)
         found.weights[i] = words.y.weight
-        found.sums[i] = B.T @ (pair_products(rows, B) - words.x2[:, None] * B)
+        found.sums[i] = np.einsum("vj,vj->j", U, pair_products(rows, U))
+        found.sums[i] -= np.einsum("v,vj,vj->j", words.x2, U, U)
     return found
 
 
@@ -170,7 +182,12 @@ def agreement(docs: Documents, folds: Sequence[Subset]) -> float:
 
 def _within(sketch: Sketch, R: Array, n_topics: int, rng: np.random.Generator) -> WordTopic:
     """Topics from the tensor in the first directions of R; fewer where these carry no more."""
-    n, settings = min(n_topics, R.shape[1]), Settings("two-stage", n_restarts=TEXT.tensor_restarts)
+    n = min(n_topics, R.shape[1])
+    settings = Settings(
+        "two-stage",
+        n_restarts=TEXT.tensor_restarts,
+        tensor="power" if n <= MODEL.max_topics else "all at once",
+    )
     while n > 0:
         try:
             found = decompose(sketch.project(R[:, :n]), n, TEXT.tensor_alpha0, settings, rng=rng)

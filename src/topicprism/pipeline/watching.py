@@ -11,7 +11,7 @@ from topicprism.documents.subsets import in_key_order, of_subset, of_subsets
 from topicprism.learn.auto import first_pass
 from topicprism.learn.noise import cross_products
 from topicprism.learn.refine import expected_counts
-from topicprism.learn.response_topics import second_moments_by_fold
+from topicprism.learn.response_topics import sizes_by_fold
 from topicprism.learn.ridge import products, residual_sums
 from topicprism.spectral.moments import pair_products, sketch_sums, word_sums
 
@@ -22,7 +22,7 @@ PURPOSES: dict[Callable[..., Any], str] = {  # of a pass, by the function whose 
     pair_products: "finding directions",
     sketch_sums: "computing moments",
     cross_products: "estimating the noise variance",
-    second_moments_by_fold: "comparing directions between folds",
+    sizes_by_fold: "comparing directions between folds",
     of_subsets: "computing moments by fold",
     expected_counts: "refining topics",
     products: "regressing the response on topics",

@@ -37,7 +37,7 @@ from topicprism.spectral.recovery import (
 )
 from topicprism.spectral.settings import Settings
 from topicprism.spectral.sketch import Sketch, sketch_over
-from topicprism.spectral.tensor import Eigenpairs, in_space, power_method
+from topicprism.spectral.tensor import Eigenpairs, all_at_once, in_space, power_method
 from topicprism.spectral.whitening import Whitening, whiten
 from topicprism.validation import check_problem
 
@@ -109,6 +109,8 @@ def _decompose(
     def solve(m: Centred) -> tuple[Whitening, Eigenpairs]:
         space = whiten(m.second, n_topics, rng, settings.whitening)
         T = in_space(m.third, space.W)
+        if settings.tensor == "all at once":
+            return space, all_at_once(T, rng)
         return space, power_method(T, rng, settings.n_restarts, settings.n_iterations)
 
     algorithm = ALGORITHMS[settings.method] if n_topics > 1 else one_topic

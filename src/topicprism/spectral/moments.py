@@ -102,7 +102,7 @@ class SketchSums(Additive):
     p: Array  # p, y p, y^2 p                         (3, K)
     pp: Square
     ypp: Square
-    ppp: Cube
+    ppp: Cube  # its entries i <= j <= l
     Q: WordCoord
     x2: Word
     yx2: Word
@@ -145,7 +145,7 @@ def sketch_sums(c: Corpus, B: WordCoord, centre: float, scale: float) -> SketchS
         ypp += (P.T * (c2 * t)) @ P
         add_triples(ppp, P, c3)
     n, weight, noise1, noise2 = scalars.tolist()
-    return SketchSums(int(n), weight, noise1, noise2, y, p, pp, ypp, fill_cube(ppp), Q, *sums.T[:3])
+    return SketchSums(int(n), weight, noise1, noise2, y, p, pp, ypp, ppp, Q, *sums.T[:3])
 
 
 def add_triples(T: Cube, P: Array, w: Array) -> None:
@@ -158,10 +158,22 @@ def add_triples(T: Cube, P: Array, w: Array) -> None:
         T[: j + 1, j, j:] += (P[:, : j + 1].T * (w * P[:, j])) @ P[:, j:]
 
 
+def add_mixed_triples(T: Cube, P: Array, Q: Array) -> None:
+    """``T += in_three_orders(np.einsum("di,dj,dl->ijl", P, P, Q))`` for i <= j <= l."""
+    for start in range(0, len(P), BLOCK):
+        p, q = (np.ascontiguousarray(X[start : start + BLOCK].T) for X in (P, Q))
+        for j in range(len(p)):
+            once, twice = p[: j + 1] * q[j] + q[: j + 1] * p[j], p[: j + 1] * p[j]
+            T[: j + 1, j, j:] += once @ p[j:].T + twice @ q[j:].T
+
+
 def fill_cube(T: Cube) -> Cube:
     """The symmetric cube whose entries i <= j <= l are those of T."""
-    i, j, l = np.sort(np.indices(T.shape).reshape(3, -1), axis=0)
-    full: Cube = T[i, j, l].reshape(T.shape)
+    full: Cube = np.empty_like(T)
+    for i in range(len(T)):
+        upper = np.triu(T[i, i:, i:])
+        square = upper + np.triu(upper, 1).T
+        full[i, i:, i:] = full[i:, i, i:] = full[i:, i:, i] = square
     return full
 
 

@@ -23,15 +23,23 @@ from functools import cached_property
 import numpy as np
 from scipy.linalg import block_diag
 
-from topicprism._typing import Array, Coord, Cube, Square
+from topicprism._typing import Array, Coord, Cube, Square, WordCoord
 from topicprism.documents.corpus import MIN_WORDS, Documents
 from topicprism.documents.subsets import Subset, map_subsets
 from topicprism.kernels.cpu import HALF_WEIGHT_WORDS
 from topicprism.spectral.basis import Basis, find_basis, orthonormal
-from topicprism.spectral.moments import SketchSums, in_three_orders, sketch_sums, word_sums
+from topicprism.spectral.moments import (
+    SketchSums,
+    add_mixed_triples,
+    fill_cube,
+    in_three_orders,
+    sketch_sums,
+    word_sums,
+)
 from topicprism.spectral.tensor import in_space
 from topicprism.validation import check_rank
 
+NARROW = 32  # coordinates up to which all products are taken; beyond, each once: a sixth of them
 NOISE_EDGE_FACTOR = 1.15  # times the edge of noise: an eigenvalue above it is no chance
 
 
@@ -148,11 +156,26 @@ def _without_repeats(s: SketchSums, basis: Basis) -> Sketch:
     second[K, :K] = second[:K, K] = s.p[1]
     second[K, K] = s.y[1]
 
-    twice = np.stack([(B.T * B[:, i]) @ s.Q for i in range(K)])
-    thrice = np.stack([(B.T * (B[:, i] * s.x3)) @ B for i in range(K)])
-    third[:K, :K, :K] = s.ppp - in_three_orders(twice) + 2 * thrice
+    third[:K, :K, :K] = _different_words(s, B)
     yxx = s.ypp - (B.T * s.yx2) @ B
     third[K, :K, :K] = third[:K, K, :K] = third[:K, :K, K] = yxx
     third[K, K, :K] = third[K, :K, K] = third[:K, K, K] = s.p[2]
     third[K, K, K] = s.y[2]
     return Sketch(basis, s.weight, first, second, third, s.n, s.c1, s.c2)
+
+
+def _different_words(s: SketchSums, B: WordCoord) -> Cube:
+    """The sum of products over triples of different words.
+
+    ::
+
+        ppp - [sum_w B_w B_w Q_w, in three orders] + 2 sum_w x3_w B_w B_w B_w
+    """
+    K = B.shape[1]
+    if K > NARROW:
+        repeats = np.zeros((K, K, K))
+        add_mixed_triples(repeats, B, s.Q - 2 / 3 * s.x3[:, None] * B)
+        return fill_cube(s.ppp - repeats)
+    twice = np.stack([(B.T * B[:, i]) @ s.Q for i in range(K)])
+    thrice = np.stack([(B.T * (B[:, i] * s.x3)) @ B for i in range(K)])
+    return fill_cube(s.ppp) - in_three_orders(twice) + 2 * thrice
