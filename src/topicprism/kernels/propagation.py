@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from topicprism.kernels import face_sampling
 from topicprism.kernels.compiling import inlined, jit
 
 DAMPING = 0.7  # of a full step; undamped, some documents go round in circles
@@ -56,8 +57,12 @@ def propagate(  # type: ignore[no-untyped-def]
     for d in range(len(h)):
         w, m = words[indptr[d] : indptr[d + 1]], indptr[d + 1] - indptr[d]
         length = _copies(counts[indptr[d] : indptr[d + 1]], n)
-        s = sites[:m]
-        if length > LONG_DOCUMENT_WORDS:
+        s, state = sites[:m], face_sampling.NOT_FOUND
+        if must_converge and face_sampling.apply(length, alpha):
+            state = face_sampling.integrate(w, n, mu, alpha, max_sweeps, tolerance, g)
+        if state != face_sampling.NOT_FOUND:
+            converged[d] = state == face_sampling.FOUND
+        elif length > LONG_DOCUMENT_WORDS:
             _climb(w, n, mu, alpha, s, g, r)
             converged[d] = _settle(w, n, mu, length, max_sweeps, tolerance, s, g, c, r, last)
         else:
