@@ -245,7 +245,7 @@ def test_without_words_the_posterior_is_the_prior_spread_and_all(rng):
 
 
 def test_what_does_not_settle_is_said(rng):
-    model = peaked(rng, 4, 50, 1.0)
+    model = peaked(rng, 6, 50, 1.0)
     X = csr_array(
         np.stack([drawn(rng, model, kind, n) for kind, n in ((1, 20), (1, 5000), (0, 9))])
     )

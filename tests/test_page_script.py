@@ -23,21 +23,32 @@ console.log(JSON.stringify(texts.map((t) => { const r = page.read(t); return [r.
 
 @pytest.mark.skipif(shutil.which("node") is None, reason="node is not installed")
 @pytest.mark.parametrize(
-    ("alpha0", "burstiness"), [(0.1, 0.0), (0.1, 0.75), (3.6, 0.0), (3.6, 0.75), (100.0, 0.75)]
+    ("k", "alpha0", "burstiness"),
+    [
+        (12, 0.1, 0.0),
+        (12, 0.1, 0.75),
+        (12, 3.6, 0.0),
+        (12, 3.6, 0.75),
+        (12, 100.0, 0.75),
+        (2, 0.1, 0.0),
+        (3, 0.03, 0.75),
+        (5, 1.0, 0.0),
+    ],
 )
-def test_the_script_answers_as_python_does(alpha0, burstiness):
-    """Documents that settle, that are filtered, that are long, and joined ones."""
+def test_the_script_answers_as_python_does(k, alpha0, burstiness):
+    """Documents that settle, that are filtered, that are long, joined ones, and sparse priors."""
     rng = np.random.default_rng(0)
     words = [f"w{i}" for i in range(300)]
-    mu = rng.dirichlet(np.full(300, 0.05), 12).T
-    alpha = rng.gamma(0.3, size=12) + 1e-3
+    mu = rng.dirichlet(np.full(300, 0.05), k).T
+    alpha = rng.gamma(0.3, size=k) + 1e-3
     made = pipeline(
-        words, mu, 1e3 * rng.standard_normal(12), alpha * alpha0 / alpha.sum(), burstiness
+        words, mu, 1e3 * rng.standard_normal(k), alpha * alpha0 / alpha.sum(), burstiness
     )
     p = rng.dirichlet(np.full(300, 0.5))
     lengths = [*rng.integers(1, 60, 60), *rng.integers(60, 900, 20), 1500, 5000, 20_000]
     texts = ["", *(" ".join(rng.choice(words, n, p=p)) for n in lengths)]
-    script = files("topicprism.show.report").joinpath("reader.js").read_text("utf-8") + RUN
+    folder = files("topicprism.show.report")
+    script = "".join(folder.joinpath(s).read_text("utf-8") for s in ("faces.js", "reader.js")) + RUN
     given = json.dumps([_for_script(summarise(made)), texts])
     done = subprocess.run(
         ["node", "-e", script], input=given, capture_output=True, text=True, check=True

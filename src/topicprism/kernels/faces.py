@@ -40,7 +40,8 @@ class FaceSettings(NamedTuple):  # numba reads the fields of a named tuple, not 
     sweeps_per_batch: int = 5  # of ``EPInference.max_sweeps``: 100 batches, unless it says other
     max_batches: int = 10_000  # whatever it says: their sums are kept
     errors_per_tolerance: float = 5.0  # the standard error that is enough, over ``tolerance``: 0.01
-    max_error: float = 0.03  # a standard error above this is reported
+    max_error: float = 0.03  # a larger standard error is reported
+    max_apart: float = 0.04  # L1 to the answer of sweeps, which is kept: 0.05, less that error
     min_variance: float = 1e-14  # of its largest: what rounding leaves
 
 
@@ -200,8 +201,8 @@ def _ascent(inside, h, slope, H, factor, move):  # type: ignore[no-untyped-def]
 def _scales(words, n, mu, alpha, inside, ref, h, centre, pull):  # type: ignore[no-untyped-def]
     """For topics beside the face, the log of h_i / h_r where the likelihood begins to fall.
 
-    From its derivatives in h_i, of which the first is ``pull``.  Returns the log-likelihood at h and the logs of
-    the integrals of h_i^(alpha_i - 1) up to there.
+    From its derivatives in h_i, of which the first is ``pull``.  Returns the log-likelihood at h
+    and the logs of the integrals of h_i^(alpha_i - 1) up to there.
     """
     k, log = len(alpha), 0.0
     second = np.zeros(k)

@@ -47,6 +47,7 @@ def propagate(  # type: ignore[no-untyped-def]
     not converged, however little the others move.  If it ``must_converge``, it is filtered by
     parts of its prior, and so is one that has converged but whose words determine next to nothing,
     where sweeps lead astray.  A long document starts where it is likeliest, and may not converge.
+    Under a sparse prior of few topics the answer is checked by importance sampling.
     """
     k, longest = len(alpha), 0
     sure = alpha.sum() + (MIN_KNOWN_WORDS if alpha.sum() >= 1.0 else MIN_KNOWN_WORDS_SPARSE)
@@ -57,12 +58,8 @@ def propagate(  # type: ignore[no-untyped-def]
     for d in range(len(h)):
         w, m = words[indptr[d] : indptr[d + 1]], indptr[d + 1] - indptr[d]
         length = _copies(counts[indptr[d] : indptr[d + 1]], n)
-        s, state = sites[:m], face_sampling.NOT_FOUND
-        if must_converge and face_sampling.apply(length, alpha):
-            state = face_sampling.integrate(w, n, mu, alpha, max_sweeps, tolerance, g)
-        if state != face_sampling.NOT_FOUND:
-            converged[d] = state == face_sampling.FOUND
-        elif length > LONG_DOCUMENT_WORDS:
+        s = sites[:m]
+        if length > LONG_DOCUMENT_WORDS:
             _climb(w, n, mu, alpha, s, g, r)
             converged[d] = _settle(w, n, mu, length, max_sweeps, tolerance, s, g, c, r, last)
         else:
@@ -73,6 +70,10 @@ def propagate(  # type: ignore[no-untyped-def]
             if must_converge and k > 1 and (not converged[d] or g.sum() < sure):
                 _filter_parts(w, n, mu, alpha, g, r, last)
                 converged[d] = True
+        if must_converge and face_sampling.apply(length, alpha):
+            converged[d] = face_sampling.check(
+                w, n, mu, alpha, max_sweeps, tolerance, converged[d], g
+            )
         totals[d] = g.sum()
         for i in range(k):
             h[d, i] = g[i] / totals[d]

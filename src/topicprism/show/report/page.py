@@ -15,6 +15,7 @@ import topicprism
 from topicprism.inference import BURST_WORDS
 from topicprism.io.atomic import write_bytes
 from topicprism.kernels import propagation
+from topicprism.kernels.faces import FACES
 from topicprism.show.markup import Html, isolated, join, tag
 from topicprism.show.report.evidence import about, choice
 from topicprism.show.report.explorer import topics
@@ -37,6 +38,7 @@ CONSTANTS = (
     "MIN_KNOWN_WORDS_SPARSE",
     "NEGLIGIBLE_LOG_RATIO",
 )  # of inference
+SCRIPTS = ("faces.js", "reader.js", "page.js")
 GAP = re.compile(r"\{\{(\w+)\}\}")
 
 
@@ -47,7 +49,7 @@ def write_page(summary: Summary, path: str | os.PathLike[str]) -> None:
 
 def render(summary: Summary) -> str:
     """The page as text."""
-    style, script = _resource("page.css"), _resource("reader.js") + _resource("page.js")
+    style, script = _resource("page.css"), "".join(_resource(name) for name in SCRIPTS)
     parts = _sections(summary)
     filled = {
         "title": join([summary.title]),
@@ -97,6 +99,7 @@ def _for_script(s: Summary) -> dict[str, Any]:
     return {
         **asdict(s.parameters),
         **{name.lower(): getattr(propagation, name) for name in CONSTANTS},
+        "faces": FACES._asdict(),
         "burst_words": BURST_WORDS,
         "reading": None if s.reading is None else asdict(s.reading),
         "characters": None if s.reading is None else characters(),
