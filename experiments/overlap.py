@@ -93,3 +93,33 @@ def errors(cell: Cell, n_documents: int, seed: int = 0) -> tuple[np.ndarray, np.
         known = posterior(drawn.model, csr_array(drawn.counts))
     h = np.stack([exact(drawn.model, n) for n in drawn.counts])
     return np.abs(known.h - h).sum(axis=1), known.converged
+
+
+def table(k: int, grid: list[Cell], n_documents: int, seeds: int) -> None:
+    """One line for each number of topics: errors of all, and of those that count as converged."""
+    found = [errors(cell, n_documents, seed) for cell in grid for seed in range(seeds)]
+    away, converged = (np.concatenate(x) for x in zip(*found, strict=True))
+    silent = away[converged]
+    print(
+        f"{k:6d} {len(away):9,d} {away.mean():9.4f} {np.percentile(away, 99):11.3f} "
+        f"{away.max():8.3f} {100 * (away > 0.05).mean():9.2f} {100 * (silent > 0.05).mean():8.2f} "
+        f"{(silent > 0.15).sum():7d} {100 * (~converged).mean():8.2f}",
+        flush=True,
+    )
+
+
+def main(quick: bool) -> None:
+    print(
+        f"{'topics':>6s} {'documents':>9s} {'mean L1':>9s} {'99 percent':>11s} {'largest':>8s} "
+        f"{'> 0.05, %':>9s} {'silent, %':>8s} {'> 0.15':>7s} {'warned, %':>8s}"
+    )
+    lengths = LENGTHS[:-1] if quick else LENGTHS
+    for k in GROUPS:
+        cells = [Cell(k, c, a, n) for c in OVERLAPS for a in ALPHA0 for n in lengths]
+        table(k, cells[::7] if quick else cells, 3 if quick else 10, 1 if quick else 3)
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--quick", action="store_true")
+    main(parser.parse_args().quick)
