@@ -341,7 +341,7 @@ def exact_mean_of_two(mu, n, alpha):
 
 @pytest.mark.parametrize("alpha0", [0.03, 0.1, 0.3])
 def test_two_topics_that_are_half_alike_and_a_sparse_prior(alpha0):
-    """Where the posterior has two modes a Dirichlet is off, and by no more than this."""
+    """Where the posterior has two modes a Dirichlet would be off by up to 0.35."""
     errors = []
     for seed in range(8):
         rng = np.random.default_rng(seed)
@@ -354,5 +354,5 @@ def test_two_topics_that_are_half_alike_and_a_sparse_prior(alpha0):
             X = np.array([rng.multinomial(length, mu @ h) for h in rng.dirichlet(alpha, 6)])
             exact = [exact_mean_of_two(mu, n, alpha) for n in X]
             errors.extend(2 * np.abs(infer(model, csr_array(X))[:, 0] - exact))
-    assert np.max(errors) < 0.35
-    assert np.mean(errors) < 0.03
+    assert np.max(errors) < 0.05
+    assert np.mean(errors) < 0.01
