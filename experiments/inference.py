@@ -35,8 +35,8 @@ from topicprism.kernels import propagation
 
 DATA = Path(__file__).resolve().parents[2] / "shared" / "data" / "hotel_reviews.parquet"
 OTHERWISE = {
-    "MAX_BLOCKED_SHARE": (0.0, 0.1, 0.3, 0.5),
-    "MIN_KNOWN_WORDS": (0.0, 1.0, 2.0, 3.0, 5.0),
+    "max_blocked_share": (0.0, 0.1, 0.3, 0.5),
+    "min_known_words": (0.0, 1.0, 2.0, 3.0, 5.0),
 }
 
 
@@ -209,7 +209,8 @@ def constants() -> None:
     for name, values in OTHERWISE.items():
         for value in values:
             code = (
-                f"from topicprism.kernels import propagation; propagation.{name} = {value}; "
+                "from topicprism.kernels import propagation as p; "
+                f"p.PROPAGATION = p.PROPAGATION._replace({name}={value}); "
                 "import inference; print(inference.mean_error())"
             )
             with tempfile.TemporaryDirectory() as cache:
@@ -219,7 +220,7 @@ def constants() -> None:
                 done = subprocess.run(
                     run, cwd=here, env=environment, capture_output=True, check=True
                 )
-            usual = " (ours)" if value == getattr(propagation, name) else ""
+            usual = " (ours)" if value == getattr(propagation.PROPAGATION, name) else ""
             print(f"{name} {value:g}: mean L1 {float(done.stdout):.4f}{usual}", flush=True)
 
 

@@ -137,3 +137,50 @@ def likeliest(alpha, mu, n, n_steps=800):
         h = alpha + h * (mu.T @ (n / (mu @ h)))
         h /= h.sum()
     return h
+
+
+def three_topics(alpha, mu, n):
+    """Posterior mean of h for three topics, by quadrature in the logits of two sticks.
+
+    h = (s, (1 - s) t, (1 - s) (1 - t)) with s of Beta(a_0, a_1 + a_2) and t of Beta(a_1, a_2), a
+    priori.  Beyond +-30 the likelihood is constant and the density exponential.
+    """
+    mu, n = mu[n > 0], n[n > 0].astype(float)
+    rates = (alpha[0], alpha[1] + alpha[2]), (alpha[1], alpha[2])
+
+    def log_density(s, t):
+        """On all pairs of logits s and t."""
+        logs = [(-np.logaddexp(0, -x), -np.logaddexp(0, x)) for x in (s, t)]
+        (s1, s0), (t1, t0) = logs
+        within = np.exp(t1)[:, None] * mu[:, 1] + np.exp(t0)[:, None] * mu[:, 2]  # (t, words)
+        p = np.exp(s0)[:, None, None] * within + np.exp(s1)[:, None, None] * mu[:, 0]
+        prior = rates[0][0] * s1 + rates[0][1] * s0
+        return np.log(p) @ n + prior[:, None] + rates[1][0] * t1 + rates[1][1] * t0
+
+    def weights(x, rate):
+        """Of nodes: the trapezoidal rule, and at the ends all that is beyond."""
+        gaps = np.diff(x)
+        w = np.zeros(len(x))
+        w[:-1] += gaps / 2
+        w[1:] += gaps / 2
+        w[0] += 1 / rate[0]
+        w[-1] += 1 / rate[1]
+        return w
+
+    coarse = np.linspace(-30, 30, 241)
+    logs = log_density(coarse, coarse)
+    near = logs > logs.max() - 25
+    s, t = (_refined(coarse, near.any(axis=axis)) for axis in (1, 0))
+    logs = np.concatenate([log_density(part, t) for part in np.array_split(s, 1 + len(s) // 20)])
+    p = np.exp(logs - logs.max()) * np.outer(weights(s, rates[0]), weights(t, rates[1]))
+    p /= p.sum()
+    of_s, of_t = 1 / (1 + np.exp(-s)), 1 / (1 + np.exp(-t))
+    first, second = p.sum(axis=1) @ of_s, (1 - of_s) @ p @ of_t
+    return np.array([first, second, 1 - first - second])
+
+
+def _refined(x, near):
+    """Eight times the nodes where the density is not negligible and h not at an end."""
+    fine = np.linspace(-8, 8, 8 * 64 + 1)
+    where = np.interp(fine, x, near.astype(float)) > 0
+    return np.unique(np.concatenate([x, fine[where]]))

@@ -245,7 +245,7 @@ def test_without_words_the_posterior_is_the_prior_spread_and_all(rng):
 
 
 def test_what_does_not_settle_is_said(rng):
-    model = peaked(rng, 4, 50, 1.0)
+    model = peaked(rng, 6, 50, 1.0)
     X = csr_array(
         np.stack([drawn(rng, model, kind, n) for kind, n in ((1, 20), (1, 5000), (0, 9))])
     )
@@ -341,7 +341,7 @@ def exact_mean_of_two(mu, n, alpha):
 
 @pytest.mark.parametrize("alpha0", [0.03, 0.1, 0.3])
 def test_two_topics_that_are_half_alike_and_a_sparse_prior(alpha0):
-    """Where the posterior has two modes a Dirichlet is off, and by no more than this."""
+    """Where the posterior has two modes a Dirichlet would be off by up to 0.35."""
     errors = []
     for seed in range(8):
         rng = np.random.default_rng(seed)
@@ -354,5 +354,5 @@ def test_two_topics_that_are_half_alike_and_a_sparse_prior(alpha0):
             X = np.array([rng.multinomial(length, mu @ h) for h in rng.dirichlet(alpha, 6)])
             exact = [exact_mean_of_two(mu, n, alpha) for n in X]
             errors.extend(2 * np.abs(infer(model, csr_array(X))[:, 0] - exact))
-    assert np.max(errors) < 0.35
-    assert np.mean(errors) < 0.03
+    assert np.max(errors) < 0.05
+    assert np.mean(errors) < 0.01

@@ -28,7 +28,7 @@ ORACLE = grid.stored()
 # when this was written: in no cell of two or of five peaked topics is anything lost; 20 and 50
 # topics are where a Dirichlet, which has one number for all correlations, fits worst; topics that
 # are much alike are worst at 100 words and a sum of alpha of 1 to 3, where the posterior
-# has modes but says more than MIN_KNOWN_WORDS, so that sweeps are believed.
+# has modes but says more than min_known_words, so that sweeps are believed.
 LIMITS = {
     ("peaked", 2): (0.015, 0.005, 0.005, 0.005, 0.005, 0.005, 0.002, 0.002),
     ("peaked", 5): (0.04, 0.02, 0.02, 0.01, 0.005, 0.005, 0.002, 0.002),

@@ -94,7 +94,7 @@ def test_one_sweep_of_propagation(rng, k):
         mean = (c + r) / (c.sum() + 1)
         sq = (c + 1) * (c + 2 * r) / ((c.sum() + 1) * (c.sum() + 2))
         new = mean * (mean - sq).sum() / (sq - mean**2).sum() - c
-        g += propagation.DAMPING * n[w] * (new - site)
+        g += propagation.PROPAGATION.damping * n[w] * (new - site)
     assert (g > 0.2 * model.alpha).all()  # no step was shortened
     assert_allclose(h[0], g / g.sum())
 

@@ -29,7 +29,9 @@ console.log(JSON.stringify(weights.map((w) => facts.eta.map((_, i) => page.relev
 
 
 def by_node(script, given):
-    script = files("topicprism.show.report").joinpath("reader.js").read_text("utf-8") + script
+    folder = files("topicprism.show.report")
+    parts = (folder.joinpath(name).read_text("utf-8") for name in ("faces.js", "reader.js"))
+    script = "".join(parts) + script
     done = subprocess.run(
         ["node", "-e", script], input=json.dumps(given), capture_output=True, text=True, check=True
     )
@@ -38,16 +40,26 @@ def by_node(script, given):
 
 @pytest.mark.skipif(shutil.which("node") is None, reason="node is not installed")
 @pytest.mark.parametrize(
-    ("alpha0", "burstiness"), [(0.1, 0.0), (0.1, 0.75), (3.6, 0.0), (3.6, 0.75), (100.0, 0.75)]
+    ("k", "alpha0", "burstiness"),
+    [
+        (12, 0.1, 0.0),
+        (12, 0.1, 0.75),
+        (12, 3.6, 0.0),
+        (12, 3.6, 0.75),
+        (12, 100.0, 0.75),
+        (2, 0.1, 0.0),
+        (3, 0.03, 0.75),
+        (5, 1.0, 0.0),
+    ],
 )
-def test_the_script_answers_as_python_does(alpha0, burstiness):
-    """Documents that settle, that are filtered, that are long, and joined ones."""
+def test_the_script_answers_as_python_does(k, alpha0, burstiness):
+    """Documents that settle, that are filtered, that are long, joined ones, and sparse priors."""
     rng = np.random.default_rng(0)
     words = [f"w{i}" for i in range(300)]
-    mu = rng.dirichlet(np.full(300, 0.05), 12).T
-    alpha = rng.gamma(0.3, size=12) + 1e-3
+    mu = rng.dirichlet(np.full(300, 0.05), k).T
+    alpha = rng.gamma(0.3, size=k) + 1e-3
     made = pipeline(
-        words, mu, 1e3 * rng.standard_normal(12), alpha * alpha0 / alpha.sum(), burstiness
+        words, mu, 1e3 * rng.standard_normal(k), alpha * alpha0 / alpha.sum(), burstiness
     )
     p = rng.dirichlet(np.full(300, 0.5))
     lengths = [*rng.integers(1, 60, 60), *rng.integers(60, 900, 20), 1500, 5000, 20_000]

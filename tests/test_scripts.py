@@ -93,6 +93,18 @@ def one_sketch(out):
     assert float(errors["1"]) < float(errors["4"])  # the truth is 1
 
 
+def overlap(out):
+    """Of two to five topics; no wrong answer without a warning."""
+    rows = [numbers(line) for line in out.splitlines()[1:]]
+    assert [row[0] for row in rows] == [2, 3, 4, 5]
+    for row in rows:
+        mean, largest, silent, warned = row[2], row[4], row[6], row[8]
+        assert mean < 0.02
+        assert largest < 0.15
+        assert silent == 0
+        assert warned < 10
+
+
 def real_text(out):
     rows = [re.split(r"\s{2,}", line.strip()) for line in out.splitlines()[1:]]
     found = {r[1].split(maxsplit=1)[1]: [float(v) for v in r[2:8]] for r in rows}

@@ -37,8 +37,9 @@ class EPInference:
     """Stop a document when no word moves its Dirichlet by ``tolerance`` of its total.
 
     One that does not settle is filtered if it is short and reported if it is long, and one of
-    few words that say little is filtered too (``docs/inference.md``); unless ``must_converge`` is
-    False, which takes documents as the sweeps leave them.
+    few words that say little is filtered too; under a sparse prior of few topics answers are
+    checked by importance sampling (``docs/inference.md``).  Unless ``must_converge`` is False,
+    which takes documents as the sweeps leave them.
     """
 
     max_sweeps: int = 500

@@ -34,6 +34,8 @@ from numba.core.caching import (
 PACKAGE = Path(__file__).parents[1]
 MODULES = (  # all that have kernels
     "kernels.cpu",
+    "kernels.face_sampling",
+    "kernels.faces",
     "kernels.fold_in",
     "kernels.gibbs",
     "kernels.gradient",

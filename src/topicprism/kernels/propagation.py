@@ -6,23 +6,32 @@ entries: the answer depends neither on its neighbours nor on the threads.
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
-from topicprism.kernels import many
+from topicprism.kernels import face_sampling, many
 from topicprism.kernels.compiling import inlined, jit
 
-DAMPING = 0.7  # of a full step; undamped, some documents go round in circles
-FULL_STEP_SWEEPS = 20  # sweeps before steps are shortened further
-LONG_DOCUMENT_WORDS = 1000.0  # in longer ones the first steps from the prior overshoot
-FIRST_SWEEPS = 50  # sweeps of a shorter one, which takes about ten; then it is filtered
-EM_STEPS = 30  # steps of expectation-maximisation to that start
-VARIANCE_TOLERANCE = 0.05  # of the variance: a sweep may change it by that much at the end
-# The next two: experiments/inference.py --constants
-MAX_BLOCKED_SHARE = 0.3  # of its words may have no step at the end; 0.1 or 0.5 do as well
-MIN_KNOWN_WORDS = 2.0  # of known topic: a document worth less is filtered; more costs time
-MIN_KNOWN_WORDS_SPARSE = 8.0  # the same where alpha sums to less than 1 (tests/test_inference.py)
-NEGLIGIBLE_LOG_RATIO = 12.0  # parts that are exp(12) times less likely move h by less than 1e-5
-MAX_COPIES = 2.0**53  # copies of one word; documents with more are scaled down
+
+class PropagationSettings(NamedTuple):  # numba reads the fields of a named tuple
+    """Of expectation propagation and of the filter that stands in for it."""
+
+    damping: float = 0.7  # of a full step; undamped, some documents go round in circles
+    full_step_sweeps: int = 20  # sweeps before steps are shortened further
+    long_document_words: float = 1000.0  # in longer ones first steps from the prior overshoot
+    first_sweeps: int = 50  # sweeps of a shorter one, which takes about ten; then it is filtered
+    em_steps: int = 30  # steps of expectation-maximisation to the start of a long one
+    variance_tolerance: float = 0.05  # of the variance: a sweep may change it so much at the end
+    # The next two: experiments/inference.py --constants
+    max_blocked_share: float = 0.3  # of words may have no step at the end; 0.1 or 0.5 do as well
+    min_known_words: float = 2.0  # of known topic: with less it is filtered; more costs time
+    min_known_words_sparse: float = 8.0  # where alpha sums to less than 1 (tests/test_inference.py)
+    negligible_log_ratio: float = 12.0  # parts exp(12) times less likely move h by less than 1e-5
+    max_copies: float = 2.0**53  # of one word; documents with more are scaled down
+
+
+PROPAGATION = PropagationSettings()
 
 
 @jit
@@ -47,9 +56,11 @@ def propagate(  # type: ignore[no-untyped-def]
     not converged, however little the others move.  If it ``must_converge``, it is filtered by
     parts of its prior, and so is one that has converged but whose words determine next to nothing,
     where sweeps lead astray.  A long document starts where it is likeliest, and may not converge.
+    Under a sparse prior of few topics the answer is checked by importance sampling.
     """
     k, longest = len(alpha), 0
-    sure = alpha.sum() + (MIN_KNOWN_WORDS if alpha.sum() >= 1.0 else MIN_KNOWN_WORDS_SPARSE)
+    sure = PROPAGATION.min_known_words if alpha.sum() >= 1.0 else PROPAGATION.min_known_words_sparse
+    sure += alpha.sum()
     for d in range(len(h)):
         longest = max(longest, indptr[d + 1] - indptr[d])
     sites, n = np.empty((longest, k)), np.empty(longest)
@@ -58,17 +69,21 @@ def propagate(  # type: ignore[no-untyped-def]
         w, m = words[indptr[d] : indptr[d + 1]], indptr[d + 1] - indptr[d]
         length = _copies(counts[indptr[d] : indptr[d + 1]], n)
         s = sites[:m]
-        if length > LONG_DOCUMENT_WORDS:
+        if length > PROPAGATION.long_document_words:
             _climb(w, n, mu, alpha, s, g, r)
             converged[d] = _settle(w, n, mu, length, max_sweeps, tolerance, s, g, c, r, last)
         else:
             s[:] = 0.0
             g[:] = alpha
-            sweeps = min(max_sweeps, FIRST_SWEEPS)
+            sweeps = min(max_sweeps, PROPAGATION.first_sweeps)
             converged[d] = _sweep_all(w, n, mu, length, sweeps, tolerance, s, g, c, r)
             if must_converge and k > 1 and (not converged[d] or g.sum() < sure):
                 _filter_parts(w, n, mu, alpha, g, r, last)
                 converged[d] = True
+        if must_converge and face_sampling.apply(length, alpha):
+            converged[d] = face_sampling.check(
+                w, n, mu, alpha, max_sweeps, tolerance, converged[d], g
+            )
         totals[d] = g.sum()
         for i in range(k):
             h[d, i] = g[i] / totals[d]
@@ -79,7 +94,7 @@ def _copies(counts, n):  # type: ignore[no-untyped-def]
     """Counts as numbers that can be squared; returns their sum."""
     most, length = 1.0, 0.0
     for j in range(len(counts)):
-        most = max(most, counts[j] / MAX_COPIES)
+        most = max(most, counts[j] / PROPAGATION.max_copies)
     for j in range(len(counts)):
         n[j] = counts[j] / most
         length += n[j]
@@ -91,19 +106,22 @@ def _sweep_all(words, n, mu, length, max_sweeps, tolerance, sites, g, c, r):  # 
     """Visit all words until none would move g by ``tolerance`` of its sum: could most be made?"""
     bits = many.bits_of(c, r)
     for sweep in range(max_sweeps):
-        share = DAMPING if sweep < FULL_STEP_SWEEPS else DAMPING * FULL_STEP_SWEEPS / sweep
+        share = PROPAGATION.damping
+        if sweep >= PROPAGATION.full_step_sweeps:
+            share = share * PROPAGATION.full_step_sweeps / sweep
         moved, blocked = 0.0, 0.0
         for j in range(len(words)):
             if len(g) >= many.MANY:
-                far = DAMPING * many.visit(mu[words[j]], n[j], share, sites[j], g, c, r, bits)
+                far = many.visit(mu[words[j]], n[j], share, sites[j], g, c, r, bits)
+                far *= PROPAGATION.damping
             else:
                 far = _visit(mu[words[j]], n[j], share, sites[j], g, c, r)
             if far == np.inf:
                 blocked += n[j]
             else:
                 moved = max(moved, far)
-        few = blocked <= MAX_BLOCKED_SHARE * length
-        if moved < tolerance or (not few and sweep >= 2 * FULL_STEP_SWEEPS):
+        few = blocked <= PROPAGATION.max_blocked_share * length
+        if moved < tolerance or (not few and sweep >= 2 * PROPAGATION.full_step_sweeps):
             return few
     return False
 
@@ -115,7 +133,7 @@ def _climb(words, n, mu, alpha, sites, g, r):  # type: ignore[no-untyped-def]
     What it climbs, ``sum of n log(mu[w] . h) + alpha . log h``, has one summit.
     """
     g[:] = alpha
-    for _ in range(EM_STEPS):
+    for _ in range(PROPAGATION.em_steps):
         r[:] = g
         g[:] = alpha
         for j in range(len(words)):
@@ -138,7 +156,7 @@ def _settle(  # type: ignore[no-untyped-def]
     Long documents come nearer by a little in each sweep: what all sweeps to come would add is
     reckoned by the ratio of the last two.
     """
-    before, spread, share = np.inf, _spread(g), DAMPING
+    before, spread, share = np.inf, _spread(g), PROPAGATION.damping
     for sweep in range(max_sweeps):
         total, blocked, moved = g.sum(), 0.0, 0.0
         for i in range(len(g)):
@@ -149,15 +167,15 @@ def _settle(  # type: ignore[no-untyped-def]
         total, now = g.sum(), _spread(g)
         for i in range(len(g)):
             moved = max(moved, abs(g[i] / total - last[i]))
-        whole = DAMPING / share
+        whole = PROPAGATION.damping / share
         moved *= whole
         ahead = moved * before / (before - moved) if moved < before < np.inf else np.inf
         near = 40.0 * moved < tolerance or (2.0 * moved < tolerance and ahead < 5.0 * tolerance)
-        calm = whole * abs(now - spread) <= VARIANCE_TOLERANCE * now
-        if near and calm and blocked <= MAX_BLOCKED_SHARE * length:
+        calm = whole * abs(now - spread) <= PROPAGATION.variance_tolerance * now
+        if near and calm and blocked <= PROPAGATION.max_blocked_share * length:
             return True
-        if moved >= before and sweep >= FULL_STEP_SWEEPS:
-            share *= DAMPING
+        if moved >= before and sweep >= PROPAGATION.full_step_sweeps:
+            share *= PROPAGATION.damping
         before, spread = moved, now
     return False
 
@@ -196,7 +214,7 @@ def _filter_parts(words, n, mu, alpha, g, r, mean):  # type: ignore[no-untyped-d
         g[:] = alpha
         g[part] += 1.0
         log = np.log(alpha[part])
-        log += _filter(words, n, mu, best - log - NEGLIGIBLE_LOG_RATIO, g, r)
+        log += _filter(words, n, mu, best - log - PROPAGATION.negligible_log_ratio, g, r)
         if log == -np.inf:
             continue
         if log > best:
@@ -301,4 +319,4 @@ def _visit(mu_w, n, share, site, g, c, r):  # type: ignore[no-untyped-def]
     for i in range(k):
         site[i] += part * c[i]
         g[i] += step * c[i]
-    return DAMPING * n * far / c0
+    return PROPAGATION.damping * n * far / c0

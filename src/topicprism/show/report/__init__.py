@@ -16,8 +16,8 @@
 
 Elements of HTML are ``show.markup``'s; intervals and digits are ``show.effects``'.
 
-``page.html`` is filled in; ``page.css`` is its style.  Of its script, ``reader.js`` infers and
-``page.js`` shows.
+``page.html`` is filled in; ``page.css`` is its style.  Of its script, ``reader.js`` infers, with
+``faces.js`` for sparse priors, and ``page.js`` shows.
 """
 
 from topicprism.show.report.facts import Summary

@@ -14,7 +14,8 @@ from typing import Any
 import topicprism
 from topicprism.inference import BURST_WORDS
 from topicprism.io.atomic import write_bytes
-from topicprism.kernels import propagation
+from topicprism.kernels.faces import FACES
+from topicprism.kernels.propagation import PROPAGATION
 from topicprism.show.markup import Html, isolated, join, tag
 from topicprism.show.report.evidence import about, choice
 from topicprism.show.report.explorer import topics
@@ -25,18 +26,7 @@ from topicprism.show.report.prose import fixed
 from topicprism.show.report.sections import box, documents, effects, looks
 from topicprism.show.words import DECIMALS, WEIGHT
 
-CONSTANTS = (
-    "DAMPING",
-    "FULL_STEP_SWEEPS",
-    "FIRST_SWEEPS",
-    "LONG_DOCUMENT_WORDS",
-    "EM_STEPS",
-    "VARIANCE_TOLERANCE",
-    "MAX_BLOCKED_SHARE",
-    "MIN_KNOWN_WORDS",
-    "MIN_KNOWN_WORDS_SPARSE",
-    "NEGLIGIBLE_LOG_RATIO",
-)  # of inference
+SCRIPTS = ("faces.js", "reader.js", "page.js")
 GAP = re.compile(r"\{\{(\w+)\}\}")
 
 
@@ -47,7 +37,7 @@ def write_page(summary: Summary, path: str | os.PathLike[str]) -> None:
 
 def render(summary: Summary) -> str:
     """The page as text."""
-    style, script = _resource("page.css"), _resource("reader.js") + _resource("page.js")
+    style, script = _resource("page.css"), "".join(_resource(name) for name in SCRIPTS)
     parts = _sections(summary)
     filled = {
         "title": join([summary.title]),
@@ -96,7 +86,8 @@ def _for_script(s: Summary) -> dict[str, Any]:
     """What the slider and the box need."""
     return {
         **asdict(s.parameters),
-        **{name.lower(): getattr(propagation, name) for name in CONSTANTS},
+        **PROPAGATION._asdict(),
+        "faces": FACES._asdict(),
         "burst_words": BURST_WORDS,
         "reading": None if s.reading is None else asdict(s.reading),
         "characters": None if s.reading is None else characters(),

@@ -24,6 +24,7 @@ const reader = (facts) => {
 
   const mu = unpack(facts.mu);
   const sum = (x) => x.reduce((a, b) => a + b, 0);
+  const faces = faceSampling(facts, mu);
 
   // ---- words of a topic, as topicprism.show.words ranks them ----
 
@@ -148,13 +149,19 @@ const reader = (facts) => {
     const g = Float64Array.from(alpha);
     const sites = counts.map(() => new Float64Array(k));
     const length = sum(counts.map(([, n]) => n));
+    let converged;
     if (length > facts.long_document_words) {
       climb(counts, sites, g);
-      settle(counts, sites, g, length);
+      converged = settle(counts, sites, g, length);
     } else {
-      const converged = sweepAll(counts, sites, g, length);
-      if (k > 1 && (!converged || sum(g) < sum(alpha) + (sum(alpha) >= 1 ? facts.min_known_words : facts.min_known_words_sparse))) filterParts(counts, g);
+      converged = sweepAll(counts, sites, g, length);
+      const words = sum(alpha) >= 1 ? facts.min_known_words : facts.min_known_words_sparse;
+      if (k > 1 && (!converged || sum(g) < sum(alpha) + words)) {
+        filterParts(counts, g);
+        converged = true;
+      }
     }
+    if (faces.apply(length)) faces.check(counts, converged, g);
     const total = sum(g);
     return { h: Array.from(g, (x) => x / total), total };
   }
