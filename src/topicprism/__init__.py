@@ -63,9 +63,9 @@ else:
     _HOMES = {  # the same, for those who run it
         "documents.corpus": ["Corpus"],
         "estimators": [
-            *["AutoSLDA", "FewerTopicsWarning", "NothingPredictedWarning"],
-            *["GibbsSLDA", "HybridSLDA", "InterruptedWarning", "MedLDA"],
-            *["MedLDAClassifier", "ShortDocumentsWarning", "SpectralLDA", "SpectralSLDA"],
+            *["AutoSLDA", "FewerTopicsWarning", "GibbsSLDA", "HybridSLDA", "InterruptedWarning"],
+            *["MedLDA", "MedLDAClassifier", "NothingPredictedWarning", "ShortDocumentsWarning"],
+            *["SpectralLDA", "SpectralSLDA"],
         ],
         "inference": ["EPInference", "GibbsInference", "infer"],
         "io.files": ["FileError"],
