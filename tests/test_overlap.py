@@ -11,7 +11,7 @@ from oracles import enumerated, three_topics, two_topics
 from scipy.sparse import csr_array
 from sklearn.exceptions import ConvergenceWarning
 
-from topicprism import EPInference
+from topicprism import EPInference, Model
 from topicprism.inference import posterior
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "experiments"))
@@ -42,6 +42,14 @@ def test_the_standard_deviation_is_the_posterior_s(alpha0):
     exact = np.array([two_topics(drawn.model.alpha, drawn.model.mu, n)[1] for n in drawn.counts])
     std = np.sqrt(known.variance(np.array([1.0, 0.0])))
     assert np.abs(std - exact).max() < 0.05
+
+
+def test_the_order_of_topics_does_not_matter(rng):
+    drawn = overlap.draw(overlap.Cell(4, 0.9, 0.3, 100), 12, 1)
+    model, order = drawn.model, rng.permutation(4)
+    other = Model(model.alpha[order], model.mu[:, order], model.eta[order], model.sigma)
+    X = csr_array(drawn.counts)
+    assert_allclose(posterior(other, X).h, posterior(model, X).h[:, order], atol=1e-6)
 
 
 def test_the_oracle_of_three_topics_is_the_sum_over_assignments(rng):

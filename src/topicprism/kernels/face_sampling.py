@@ -25,9 +25,17 @@ def apply(length, alpha):  # type: ignore[no-untyped-def]
 
 @jit
 def check(words, n, mu, alpha, max_sweeps, tolerance, converged, g):  # type: ignore[no-untyped-def]
-    """Whether g is right: as it is where the integrals agree with it, or as they have it."""
-    found = np.empty(len(g))
-    error = integrate(words, n, mu, alpha, max_sweeps, tolerance, found)
+    """Whether g is right: as it is where the integrals agree with it, or as they have it.
+
+    Topics are put in the order of g, so that their names do not matter to the answer.
+    """
+    order = np.argsort(-g, kind="mergesort")
+    own, ordered, found = np.empty((len(words), len(g))), np.empty(len(g)), np.empty(len(g))
+    for i in range(len(g)):
+        for t in range(len(words)):
+            own[t, i] = mu[words[t], order[i]]
+    error = integrate(np.arange(len(words)), n, own, alpha[order], max_sweeps, tolerance, ordered)
+    found[order] = ordered
     if not np.isfinite(error):
         return converged
     apart = np.abs(g / g.sum() - found / found.sum()).sum()

@@ -163,8 +163,13 @@ const faceSampling = (facts, mu) => {
 
   /** Leaves g as it is where the integrals agree with it, or puts theirs there. */
   function check(counts, converged, g) {
-    const { found, error } = integrate(counts);
+    const order = alpha.map((_, i) => i).sort((a, b) => g[b] - g[a]);
+    const own = counts.flatMap(([w]) => order.map((i) => mu[w * k + i]));
+    const ordered = faceSampling({ ...facts, alpha: order.map((i) => alpha[i]) }, own);
+    const { found: inOrder, error } = ordered.integrate(counts.map(([, n], t) => [t, n]));
     if (!Number.isFinite(error)) return;
+    const found = new Float64Array(k);
+    order.forEach((topic, i) => (found[topic] = inOrder[i]));
     const totals = [sum(g), sum(found)];
     const apart = sum(found.map((x, i) => Math.abs(g[i] / totals[0] - x / totals[1])));
     if (!converged || !(apart < set.max_apart) || error >= set.max_error) g.set(found);
@@ -270,5 +275,5 @@ const faceSampling = (facts, mu) => {
     return { mean, spread: total(k + 1) / weight, error: sum(errors) };
   }
 
-  return { apply, check };
+  return { apply, check, integrate };
 };
