@@ -37,7 +37,8 @@ def raw_moments(G, alpha, sigma2):
     e[-1] = 1
     z = G @ h
     zz = G @ hh @ G.T + sigma2 * np.outer(e, e)
-    zzz = np.einsum("abc,ia,jb,lc->ijl", hhh, G, G, G) + sigma2 * sym3(np.outer(e, e), z)
+    zzz = np.einsum("abc,ia,jb,lc->ijl", hhh, G, G, G, optimize=True)
+    zzz += sigma2 * sym3(np.outer(e, e), z)
     return z, zz, zzz
 
 
