@@ -16,7 +16,7 @@ REPOSITORY = ROOT.parents[1]
 
 # One line per floor.  A module may import from the floors above it, never from below.
 FLOORS = [
-    ["_typing", "limits", "defaults", "io"],
+    ["_typing", "limits", "defaults", "scales", "io"],
     ["kernels", "model", "io.tables"],
     ["validation"],
     ["documents"],

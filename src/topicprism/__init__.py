@@ -19,7 +19,8 @@ A document passes through the package in this order::
     kernels     compiled inner loops
 
 ``model`` is shared by all of them, ``validation`` checks input, ``defaults`` has the defaults of
-counting and fitting.  ``docs/tour.md`` follows a review through the package.
+counting and fitting, ``scales`` the logarithms of responses.  ``docs/tour.md`` follows a review
+through the package.
 
 Names are imported when they are first asked for: ``topicprism --help`` needs no numpy, and
 Ctrl-C finds the command ready for it from the start.
@@ -47,6 +48,7 @@ if TYPE_CHECKING:
     from topicprism.io.files import FileError
     from topicprism.model import Model, TooManyTopics
     from topicprism.pipeline import (
+        HeavyTailWarning,
         MissingValuesWarning,
         TopicPipeline,
         UnspacedWarning,
@@ -71,7 +73,7 @@ else:
         "io.files": ["FileError"],
         "model": ["Model", "TooManyTopics"],
         "pipeline": [
-            *["MissingValuesWarning", "TopicPipeline", "UnspacedWarning"],
+            *["HeavyTailWarning", "MissingValuesWarning", "TopicPipeline", "UnspacedWarning"],
             *["fit", "load", "save"],
         ],
         "resampling": ["Stability", "stability"],
@@ -109,6 +111,7 @@ __all__ = [
     "FileError",
     "GibbsInference",
     "GibbsSLDA",
+    "HeavyTailWarning",
     "HybridSLDA",
     "InterruptedWarning",
     "MedLDA",

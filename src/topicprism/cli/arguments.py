@@ -21,6 +21,7 @@ EXAMPLES = {  # by command; the first of each is shown by topicprism --help
     "fit": [
         "fit reviews.csv --report reviews.html",
         "fit 'data/*.parquet' --text review --target stars -o m.tprism",
+        "fit videos.csv --target views --log",
         "fit briefe.csv --encoding cp1252 --stop-words stop.txt",
     ],
     "topics": [
@@ -174,6 +175,7 @@ def _fit(sub: Any) -> Parser:
         help="of documents to hold out for the score "
         f"(default: {FITTING.held_out}, at most {FITTING.max_held_out:,})",
     )
+    options.log(p)
     options.table(p)
     options.counting(p)
     options.model(p)
@@ -236,6 +238,7 @@ def _select(sub: Any) -> Parser:
     p: Parser = sub.add_parser("select", help="choose the number of topics and show the evidence")
     options.input_files(p, "tables, or one .tpsketch")
     p.add_argument("--plot", metavar="PICTURE", help="also write a figure (.png, .svg, .pdf)")
+    options.log(p)
     options.table(p)
     options.counting(p)
     options.learning(p)

@@ -75,7 +75,7 @@ def fit_facts(pipeline: TopicPipeline) -> dict[str, Any]:
         "n_held_out",
         "n_left_out",
     )
-    also = ("n_words", "too_common", "response", "scores", "n_baseline", "seconds")
+    also = ("n_words", "too_common", "response", "log", "scores", "n_baseline", "seconds")
     whence = ("created", "version", "fingerprint")
     return (
         {name: info.get(name) for name in (*known, *also, *whence)}

@@ -153,6 +153,14 @@ def learning(p: ArgumentParser) -> None:
     seed(g)
 
 
+def log(p: Any) -> None:
+    p.add_argument(
+        "--log",
+        action="store_true",
+        help="fit the logarithm of the number, as a heavy-tailed one (views, prices) wants",
+    )
+
+
 def jobs(p: Any) -> None:
     p.add_argument(
         "--jobs",

@@ -7,6 +7,7 @@ from textwrap import wrap
 from typing import Any
 
 from topicprism.pipeline.scoring import BASELINE, OURS
+from topicprism.scales import LOG, Scale
 from topicprism.show.effects import (
     CLASS,
     NOT_PREDICTED,
@@ -33,6 +34,7 @@ def fit_lines(facts: dict[str, Any]) -> Iterator[str]:
     yield from chosen(facts["chosen"])
     yield ""
     yield from topic_table(facts["topics"], facts["target"] or "response", lines=1)
+    yield from logarithm(facts.get("log"))
     yield from beyond(facts["range_left"])
     yield from replication(facts["topics"], facts["predicts"])
     if facts["n_held_out"] is None:
@@ -96,6 +98,13 @@ def _effects(topics: list[dict[str, Any]], response: str) -> Iterator[list[str]]
         yield [f" {text}" for text in aligned(["95% interval", *intervals], 12)]
 
 
+def logarithm(scale: Scale) -> Iterator[str]:
+    """How to read coefficients of a logarithm."""
+    if scale is not None:
+        of = "the number" if scale == LOG else "1 + the number"
+        yield f"  the logarithm of {of} was fitted: coefficients are told as geometric means"
+
+
 def beyond(left: tuple[float, float] | None) -> Iterator[str]:
     """How to read coefficients outside the range of the training responses."""
     if left is not None:
@@ -125,7 +134,8 @@ def scores(facts: dict[str, Any]) -> Iterator[str]:
     if OURS not in facts["scores"]:
         yield _no_score(facts)
         return
-    yield f"predictive R2 on {facts['n_held_out']:,} held-out documents (1 is perfect)"
+    of = "" if facts.get("log") is None else " of logarithms"
+    yield f"predictive R2{of} on {facts['n_held_out']:,} held-out documents (1 is perfect)"
     for name, value in facts["scores"].items():
         bar = "#" * round(BAR * min(max(value, 0.0), 1.0))
         score = f"{value:z.3f}" if value > -100 else f"{value:.0e}"

@@ -14,10 +14,11 @@ or on disk, and in nothing else.
 
 from topicprism.io.files import load, save
 from topicprism.pipeline.fitted import TopicPipeline, assemble, fit
-from topicprism.pipeline.inputs import MissingValuesWarning
+from topicprism.pipeline.inputs import HeavyTailWarning, MissingValuesWarning
 from topicprism.vectorizer.scripts import UnspacedWarning
 
 __all__ = [
+    "HeavyTailWarning",
     "MissingValuesWarning",
     "TopicPipeline",
     "UnspacedWarning",

@@ -16,10 +16,12 @@ from typing import TYPE_CHECKING, Any, Literal, Self, cast, overload
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
+from sklearn.metrics import r2_score
 from sklearn.pipeline import Pipeline
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
+from topicprism import scales
 from topicprism._typing import Doc
 from topicprism.defaults import COUNTING, FITTING
 from topicprism.estimators import AutoSLDA
@@ -45,6 +47,11 @@ class TopicPipeline(Pipeline):
         ``FastCountVectorizer`` for texts or ``PrecomputedCounts`` for counts, and "topics".
     transform_input, memory, verbose
         As in :class:`sklearn.pipeline.Pipeline`.
+    log : bool, default=False
+        Whether the topics are fitted to the logarithm of the response, or of one more where zeros
+        occur (``info["log"]`` is "log" or "log1p").  ``predict`` gives geometric means, which are
+        medians where the logarithm is symmetric, and standard deviations of a log-normal
+        response, both on its own scale; ``score`` is the R2 of the logarithms.
 
     Attributes
     ----------
@@ -69,6 +76,18 @@ class TopicPipeline(Pipeline):
     >>> bool(pipeline.predict(["a clean and friendly place"])[0] > 3)
     True
     """
+
+    def __init__(
+        self,
+        steps: list[tuple[str, Any]],
+        *,
+        transform_input: Any = None,
+        memory: Any = None,
+        verbose: bool = False,
+        log: bool = False,
+    ) -> None:
+        super().__init__(steps, transform_input=transform_input, memory=memory, verbose=verbose)
+        self.log = log
 
     @property
     def words(self) -> Words:
@@ -102,8 +121,10 @@ class TopicPipeline(Pipeline):
         counts = self.steps[0][1]
         if isinstance(counts, FastCountVectorizer) and not are_counts(batch.docs):
             warn_of_unspaced(batch.docs)
-        super().fit(batch.docs, batch.y, **params)
-        self.info_ = Ledger().add(batch).info(self.steps[0][1], self.topics)
+        scale = Ledger().add_responses(batch.y).scale(self.topics, self.log)
+        y = batch.y if scale is None else scales.fitted(scale, batch.y)
+        super().fit(batch.docs, y, **params)
+        self.info_ = Ledger().add(batch).info(self.steps[0][1], self.topics) | {"log": scale}
         self.info_["seconds"] = round(time.perf_counter() - start, 3)
         return self
 
@@ -117,7 +138,7 @@ class TopicPipeline(Pipeline):
         docs = as_documents(X)
         return indexed_like(X, self.fit(docs, y, **params).transform(docs))
 
-    if TYPE_CHECKING:  # scikit-learn's own, which has no types
+    if TYPE_CHECKING:  # what they are, below, has no types
 
         @overload
         def predict(self, X: Any, *, return_std: Literal[False] = False) -> NDArray[Any]: ...
@@ -127,6 +148,21 @@ class TopicPipeline(Pipeline):
         def predict(self, X: Any, *, return_std: bool) -> NDArray[Any] | tuple[Doc, Doc]: ...
         def predict(self, X: Any, **options: Any) -> Any: ...
         def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float: ...
+    else:
+
+        @available_if(lambda self: hasattr(self.topics, "predict"))
+        def predict(self, X, **options):
+            """The response of each document, on its own scale."""
+            return told(self.info.get("log"), super().predict(X, **options))
+
+        @available_if(lambda self: hasattr(self.topics, "score"))
+        def score(self, X, y=None, sample_weight=None, **params):
+            """R2 of the predictions, or of their logarithms if these were fitted."""
+            scale = self.info.get("log")
+            if scale is None:
+                return super().score(X, y, sample_weight, **params)
+            y, y_hat = (scales.fitted(scale, of) for of in (y, self.predict(X)))
+            return r2_score(y, y_hat, sample_weight=sample_weight)
 
     def plot_effects(self, **options: Any) -> Any:
         """:func:`topicprism.show.plots.plot_effects` of it."""
@@ -174,6 +210,7 @@ def fit(
     ngram_range: tuple[int, int] = COUNTING.ngram_range,
     lowercase: bool = COUNTING.lowercase,
     vocabulary: Collection[str] | None = None,
+    log: bool = False,
     estimator: Any = None,
     n_jobs: int | None = FITTING.n_jobs,
     random_state: Any = FITTING.random_state,
@@ -197,6 +234,9 @@ def fit(
         As in :class:`topicprism.vectorizer.FastCountVectorizer`.  For texts in another language,
         pass ``stop_words=None`` or a list.  With counts, ``vocabulary`` is the word of each
         column, x0, x1, ... if it is not given, and the others must not be.
+    log : bool, default=False
+        Fit the logarithm of the response, as a heavy-tailed one wants: views, prices, counts.
+        As in :class:`TopicPipeline`.
     estimator : class or instance, default=None
         An estimator of this package; ``AutoSLDA`` by default.  An instance is copied
         and keeps its own ``n_jobs`` and ``random_state``.
@@ -218,6 +258,8 @@ def fit(
     MissingValuesWarning
         When documents without a text (None, NaN, NA, blank) or without a response were left
         out; ``info["n_left_out"]`` counts them by reason.
+    HeavyTailWarning
+        When a few large responses outweigh the rest and ``log=True`` would help.
     UnspacedWarning
         When most texts are in a script without spaces between words, such as Chinese,
         Japanese or Thai: words must be set apart first.
@@ -234,7 +276,7 @@ def fit(
     }
     counts = counts_step(counting, vocabulary, n_jobs, given=are_counts(docs))
     batch = present(docs, None if y is None else as_list(y))
-    return TopicPipeline([("counts", counts), ("topics", topics)])._fit_batch(batch)
+    return TopicPipeline([("counts", counts), ("topics", topics)], log=log)._fit_batch(batch)
 
 
 @files.assembles
@@ -242,7 +284,8 @@ def assemble(
     counts: FastCountVectorizer | PrecomputedCounts, topics: Any, info: dict[str, Any]
 ) -> TopicPipeline:
     """A pipeline of two parts that were fitted elsewhere, over batches for example."""
-    pipeline = TopicPipeline([("counts", counts), ("topics", topics)])
+    log = info.get("log") is not None
+    pipeline = TopicPipeline([("counts", counts), ("topics", topics)], log=log)
     check_is_fitted(pipeline)
     words = len(pipeline.words)
     if words != topics.model_.n_words:
@@ -252,6 +295,13 @@ def assemble(
         )
     pipeline.info_ = dict(info)
     return pipeline
+
+
+def told(scale: scales.Scale, predicted: Any) -> Any:
+    """Predictions of an estimator, with their deviations or without, on the response's scale."""
+    if isinstance(predicted, tuple):
+        return scales.told(scale, predicted[0]), scales.told_std(scale, *predicted)
+    return scales.told(scale, predicted)
 
 
 # --- its two steps, unfitted -----------------------------------------------------------

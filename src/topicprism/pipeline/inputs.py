@@ -13,6 +13,7 @@ from scipy.sparse import csr_array
 
 from topicprism.io.tables.columns import EMPTY, NO_RESPONSE, TOO_LARGE
 from topicprism.limits import MAX_RESPONSE
+from topicprism.scales import is_heavy_tailed
 from topicprism.validation import refuse_masked
 from topicprism.vectorizer.columns import are_counts
 from topicprism.vectorizer.counting import documents
@@ -21,6 +22,10 @@ from topicprism.vectorizer.scripts import UnspacedWarning, unspaced
 
 class MissingValuesWarning(UserWarning):
     """Some documents have no text or no response and were left out."""
+
+
+class HeavyTailWarning(UserWarning):
+    """A few large responses outweigh the rest; their logarithm would not be so."""
 
 
 @dataclass(frozen=True)
@@ -103,6 +108,17 @@ def warn_of_unspaced(texts: Sequence[str]) -> None:
     """Words are what spaces set apart."""
     if (what := unspaced(texts)) is not None:
         warnings.warn(what, UnspacedWarning, stacklevel=4)
+
+
+def warn_of_heavy_tail(y: Any) -> None:
+    """Squared errors of a few documents would decide the fit."""
+    if is_heavy_tailed(y):
+        warnings.warn(
+            f"the responses are heavy-tailed: the largest is {np.max(y):,.6g}, the median "
+            f"{np.median(y):,.6g}; log=True, or --log of the command, fits their logarithm",
+            HeavyTailWarning,
+            stacklevel=5,
+        )
 
 
 def _no_text(value: Any) -> bool:

@@ -12,11 +12,15 @@ from typing import Any, Self
 
 import numpy as np
 from scipy.sparse import csr_array, issparse
+from sklearn.base import is_classifier
 
+from topicprism._typing import Doc
 from topicprism.documents.corpus import MIN_WORDS
 from topicprism.documents.sums import RunningMoments
-from topicprism.pipeline.inputs import Batch
+from topicprism.pipeline.inputs import Batch, warn_of_heavy_tail
+from topicprism.scales import Scale, scale_of
 
+MAX_SAMPLE = 20_000  # responses that are kept
 TOO_SHORT = f"with fewer than {MIN_WORDS} known words"
 
 
@@ -59,6 +63,21 @@ def _utf8(text: str) -> bytes:
 
 
 @dataclass
+class Thinned:
+    """Evenly spaced numbers of a sequence, a bounded number of them, however it was cut."""
+
+    values: Doc = field(default_factory=lambda: np.empty(0))
+    every: int = 1
+    n: int = 0
+
+    def add(self, numbers: Doc) -> None:
+        new = numbers[-self.n % self.every :: self.every]
+        self.values, self.n = np.concatenate([self.values, new]), self.n + len(numbers)
+        while len(self.values) > MAX_SAMPLE:
+            self.values, self.every = self.values[::2].copy(), 2 * self.every
+
+
+@dataclass
 class Ledger:
     """What is remembered of documents that passed, however they were cut into batches."""
 
@@ -68,6 +87,7 @@ class Ledger:
     moments: RunningMoments = field(default_factory=lambda: RunningMoments(0, 0.0, 0.0))
     low: float = np.inf
     high: float = -np.inf
+    sample: Thinned = field(default_factory=Thinned)  # of the responses
     labels: set[str] = field(default_factory=set)  # where responses are no numbers
     fingerprint: Fingerprint = field(default_factory=Fingerprint)
 
@@ -76,10 +96,14 @@ class Ledger:
         self.left_out += batch.left_out
         self.example = self.example or batch.example
         self.fingerprint.update(batch.docs, batch.y)
-        y = np.asarray([] if batch.y is None else batch.y)
+        return self.add_responses(batch.y)
+
+    def add_responses(self, responses: Any) -> Self:
+        y = np.asarray([] if responses is None else responses)
         if len(y) and y.dtype.kind in "biuf":
             numbers = y.astype(float)
             self.moments += RunningMoments.of(numbers, np.ones(len(y)))
+            self.sample.add(numbers)
             self.low = min(self.low, float(numbers.min()))
             self.high = max(self.high, float(numbers.max()))
         elif len(y):
@@ -99,6 +123,22 @@ class Ledger:
             return None
         s = self.moments
         return {"mean": s.mean, "std": s.sd, "min": self.low, "max": self.high}
+
+    def scale(self, topics: Any, log: bool | None) -> Scale:
+        """Of the response as it is to be fitted; a warning where a logarithm would be better.
+
+        Without a warning if ``log`` is None.
+        """
+        numbers = self.moments.weight and hasattr(topics, "predict") and not is_classifier(topics)
+        if log and not numbers:
+            raise ValueError(
+                f"got log=True for a {type(topics).__name__} and a response of "
+                f"{_kind(self.response)}, but a logarithm needs an estimator of numbers, and "
+                "these; leave it out"
+            )
+        if log is False and numbers:
+            warn_of_heavy_tail(self.sample.values)
+        return scale_of(self.low) if log else None
 
     def facts(self) -> dict[str, Any]:
         """Of the documents alone."""
@@ -130,6 +170,10 @@ class Ledger:
                 "too_common": counts.too_common() if hasattr(counts, "too_common") else [],
             }
         )
+
+
+def _kind(response: dict[str, Any] | None) -> str:
+    return "none" if response is None else "labels" if "classes" in response else "numbers"
 
 
 def facts_about(topics: Any) -> dict[str, Any]:

@@ -13,6 +13,7 @@ from sklearn.pipeline import make_pipeline
 
 from topicprism._typing import Doc
 from topicprism.evaluation import pr2
+from topicprism.scales import Scale, fitted, told
 
 OURS, BASELINE, MEAN = "topicprism", "TF-IDF + ridge", "the mean"
 
@@ -29,14 +30,23 @@ class Kept:
         return int(self.counts.shape[0])
 
 
-def score(topics: Any, held_out: Kept, baseline: Kept) -> dict[str, float]:
-    """Predictive R2 on documents held out, of the model, of a ridge regression and of the mean."""
+def score(topics: Any, held_out: Kept, baseline: Kept, scale: Scale = None) -> dict[str, float]:
+    """Predictive R2 on documents held out, of the model, of a ridge regression and of the mean.
+
+    All three on the scale that was fitted.
+    """
     if len(held_out) < 2 or np.ptp(held_out.y) == 0:
         return {}
+    y, known = fitted(scale, held_out.y), fitted(scale, baseline.y)
+    ridge = _ridge(baseline.counts, known).predict(held_out.counts)
+
+    def agreement(z: Doc) -> float:
+        return pr2(y, fitted(scale, told(scale, z)))
+
     return {
-        OURS: pr2(held_out.y, topics.predict(held_out.counts)),
-        BASELINE: pr2(held_out.y, _ridge(baseline, held_out)),
-        MEAN: pr2(held_out.y, np.full(len(held_out), baseline.y.mean())),
+        OURS: agreement(topics.predict(held_out.counts)),
+        BASELINE: agreement(ridge),
+        MEAN: agreement(np.full(len(held_out), known.mean())),
     }
 
 
@@ -46,6 +56,6 @@ def shares(topics: Any, kept: Kept) -> list[float]:
     return [float(share) for share in written / written.sum()]
 
 
-def _ridge(train: Kept, test: Kept) -> Any:
+def _ridge(counts: csr_array, y: Doc) -> Any:
     model = make_pipeline(TfidfTransformer(sublinear_tf=True), Ridge(alpha=1.0))
-    return model.fit(train.counts, train.y).predict(test.counts)
+    return model.fit(counts, y)

@@ -26,6 +26,7 @@ from topicprism.pipeline.inputs import Batch, warn_of_unspaced
 from topicprism.pipeline.provenance import Ledger
 from topicprism.pipeline.scoring import Kept
 from topicprism.pipeline.watching import Progress, Silent, Watched
+from topicprism.scales import Scale, fitted
 from topicprism.vectorizer import FastCountVectorizer
 
 MAX_HELD_OUT_CHARACTERS = 1 << 26  # characters of documents held out, at most
@@ -59,6 +60,7 @@ def fit_chunks(
     topics: Any,
     *,
     held_out: float = 0.0,
+    log: bool | None = False,
     seed: int = FITTING.random_state,
     folder: Path,
     progress: Progress | None = None,
@@ -66,22 +68,24 @@ def fit_chunks(
     """What ``topicprism.fit`` gives for the same documents, and the counts it was learnt from.
 
     Counts are kept in ``folder``; an estimator that has no ``fit_documents`` needs them in
-    memory and gets them there.  A share of ``held_out`` is not learnt from.
+    memory and gets them there.  A share of ``held_out`` is not learnt from.  With ``log`` the
+    logarithm of the response is fitted; documents held out keep the response itself.
     """
     watch = progress or Silent()
     stream = Stream(source, counts, watch)
     drawing = Drawing(seed)
     ledger = stream.learn_words(drawing if held_out else None)
+    scale = ledger.scale(topics, log)
     drawn = drawing.draw(held_out)
     on_disk = hasattr(topics, "fit_documents")
-    counted = stream.count(ledger, drawn, folder if on_disk else None, topics.n_jobs)
+    counted = stream.count(ledger, drawn, folder if on_disk else None, topics.n_jobs, scale)
     watch.stage("learning")
     if on_disk:
         topics.fit_documents(Watched(counted.docs, watch))
     else:
         topics.fit(counted.docs.counts, counted.docs.y)  # type: ignore[attr-defined]  # a Corpus
     info = ledger.info(counts, topics, len(counted.held_out), len(counted.baseline))
-    return assemble(counts, topics, info), counted
+    return assemble(counts, topics, info | {"log": scale}), counted
 
 
 @dataclass(frozen=True)
@@ -110,7 +114,12 @@ class Stream:
         return ledger
 
     def count(
-        self, ledger: Ledger, drawn: Drawn, folder: Path | None, n_jobs: int | None
+        self,
+        ledger: Ledger,
+        drawn: Drawn,
+        folder: Path | None,
+        n_jobs: int | None,
+        scale: Scale = None,
     ) -> Counted:
         """Pass two, to shards in ``folder`` or into memory."""
         n_words = len(self.counts.vocabulary_)
@@ -132,7 +141,7 @@ class Stream:
                 n += X.shape[0]
                 self.progress.at(batch.done, f"{n:,} documents")
                 if len(rest):
-                    yield Corpus(X[rest], y[rest])
+                    yield Corpus(X[rest], fitted(scale, y[rest]))
 
         docs: Documents
         if folder is None:

@@ -17,6 +17,7 @@ from sklearn.pipeline import Pipeline
 from topicprism._typing import Array, Ints, Topic, Word
 from topicprism.evaluation import SAME_TOPIC
 from topicprism.model import Model
+from topicprism.scales import LOG1P, Scale, fitted, told
 from topicprism.show.words import WEIGHT, Words, top_ids, vocabulary
 
 NORMAL_95 = 1.959964  # standard errors on either side that hold 95 % of a normal distribution
@@ -25,6 +26,7 @@ MAX_DECIMALS = 9
 RESPONSE, CLASS = "response", "tendency to "  # what coefficients are of, the latter and a label
 WORDS, PRIOR = "of words", "of the prior"  # what a share is a share of
 UNKNOWN = "unknown"
+GEOMETRIC_MEAN = "geometric mean"
 NOT_PREDICTED = (
     "The words do not predict the response: topics and coefficients of one half of the documents "
     "predict the other half no better than its mean.  Coefficients are shown without intervals "
@@ -46,6 +48,7 @@ class Effects:
     share: Topic  # how much each topic is
     share_of: str  # and of what
     observed: tuple[float, float] | None = None  # range of the training responses, if known
+    scale: Scale = None  # that the response was fitted on; all above is on its own
     replication: Topic | None = None  # similarity of each topic in two halves of the documents
 
     @property
@@ -63,6 +66,15 @@ class Effects:
             return None
         low, high = self.observed
         return self.observed if self.coef.min() < low or self.coef.max() > high else None
+
+    def place(self, value: float) -> float:
+        """Where a response is drawn: on the scale that was fitted."""
+        return float(fitted(self.scale, value))
+
+    @property
+    def label(self) -> str:
+        """What the coefficients are of, and how they are told."""
+        return self.response if self.scale is None else f"{self.response} ({GEOMETRIC_MEAN})"
 
     @property
     def predicts(self) -> bool:
@@ -89,6 +101,9 @@ class Effects:
         """
         if self.coef is None:
             return 0
+        if self.scale is not None:  # a ratio is to be read off: two digits of the least
+            least = float(self.coef.min()) + (self.scale == LOG1P)
+            return decimals(10 * least)
         size = float(np.ptp(self.coef)) or float(np.abs(self.coef).max())
         if self.observed is not None and self.observed[0] < self.observed[1]:
             size = min(size, self.observed[1] - self.observed[0])
@@ -137,17 +152,20 @@ def effects(fitted: Any, words: Any = None, label: Any = None, info: Any = None)
     coef, std, draws, response = _coefficients(topics, label)
     share, of = shares(model, info)
     facts = info if response == RESPONSE else None  # the responses of a classifier are labels
+    scale = _scale(facts)
+    interval = None if coef is None else _interval(coef, std, draws)
     return Effects(
         model=model,
         words=vocabulary(names, model.n_words),
-        coef=coef,
-        std=std,
-        interval=None if coef is None else _interval(coef, std, draws),
+        coef=None if coef is None else told(scale, coef),
+        std=std if scale is None else None,
+        interval=interval and (told(scale, interval[0]), told(scale, interval[1])),
         response=response,
-        average=_average(model, coef, facts),
+        average=_average(model, coef, facts, scale),
         share=share,
         share_of=of,
         observed=_observed(facts),
+        scale=scale,
         replication=getattr(topics, "replication_", None),
     )
 
@@ -211,11 +229,18 @@ def _shares_of(known: list[Any], n_topics: int) -> bool:
     return len(known) == n_topics and all(type(x) is float and 0 <= x <= 1 for x in known)
 
 
-def _average(model: Model, coef: Any, info: Any) -> float:
+def _average(model: Model, coef: Any, info: Any, scale: Scale) -> float:
     match info:
-        case {"response": {"mean": float(mean)}}:
+        case {"response": {"mean": float(mean)}} if scale is None:
             return mean
-    return 0.0 if coef is None else float(coef @ model.alpha / model.alpha.sum())
+    return 0.0 if coef is None else float(told(scale, coef @ model.alpha / model.alpha.sum()))
+
+
+def _scale(info: Any) -> Scale:
+    match info:
+        case {"log": str(scale)}:
+            return scale
+    return None
 
 
 def _observed(info: Any) -> tuple[float, float] | None:

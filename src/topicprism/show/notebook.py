@@ -63,7 +63,7 @@ def _effect_columns(shown: Effects, topics: Any) -> list[Column]:
     if shown.coef is None:
         return []
     k = range(shown.model.n_topics)
-    columns: list[Column] = [(bdi(shown.response), RIGHT, [_effect(shown, i) for i in k])]
+    columns: list[Column] = [(bdi(shown.label), RIGHT, [_effect(shown, i) for i in k])]
     if shown.interval is not None:
         intervals = [typeset(shown.format_interval(i)) for i in k]
         columns.append((typeset("95% interval"), RIGHT, intervals))
@@ -76,9 +76,9 @@ def _effect_columns(shown: Effects, topics: Any) -> list[Column]:
 def _effect(shown: Effects, i: int) -> Html:
     """A number, and where it lies among the others: a dot on a line, a tick at the average."""
     assert shown.coef is not None
-    low, high = (f(*shown.coef, shown.average) for f in (min, max))
-    span = float(high - low) or 1.0
-    dot, tick = (100 * (x - low) / span for x in (shown.coef[i], shown.average))
+    low, high = (shown.place(f(*shown.coef, shown.average)) for f in (min, max))
+    span = high - low or 1.0
+    dot, tick = (100 * (shown.place(x) - low) / span for x in (shown.coef[i], shown.average))
     track = "display:inline-block;position:relative;width:6em;height:.7em;margin-left:.7em"
     line = "left:0;top:.32em;width:100%;height:1px;background:currentColor;opacity:.3"
     mark = "top:0;width:1px;height:.7em;background:currentColor;opacity:.5"

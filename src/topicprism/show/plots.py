@@ -14,11 +14,16 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
 from topicprism._typing import Ints
+from topicprism.scales import LOG, LOG1P
 from topicprism.show.effects import Effects, effects, percent
 from topicprism.show.words import WEIGHT
 
 BELOW, ABOVE, GREY = "#b5541c", "#1f6fad", "#767676"
 MAX_WORD_CHARACTERS, MAX_LABEL_CHARACTERS = 24, 70
+LOGARITHMIC: dict[str, dict[str, Any]] = {
+    LOG: {"value": "log"},
+    LOG1P: {"value": "symlog", "linthresh": 1.0},
+}
 MIN_PROBABILITY = 1e-12  # of a word in a topic, where zero is not allowed
 
 
@@ -78,9 +83,11 @@ def plot_effects(
     if shown.left is not None:
         ax.axvspan(*shown.left, color=GREY, alpha=0.12, lw=0, zorder=-1, label="as observed")
         ax.legend(frameon=False, loc="lower right", fontsize="small")
+    if shown.scale is not None:
+        ax.set_xscale(**LOGARITHMIC[shown.scale])
     words = shown.top_words(n_words, by, weight)
     ax.set_yticks(y, [f"{_listed(words[i])}  {i + 1}" for i in order])
-    ax.set(xlabel=_plain(shown.response) + " expected of a document of one topic only")
+    ax.set(xlabel=_plain(shown.label) + " expected of a document of one topic only")
     ax.set_ylim(k - 0.3, -0.7)  # the first topic on top, as in tables
     _shares(ax, shown, order)
     return _bare(ax, left=False)
@@ -132,7 +139,7 @@ def plot_topics(
         ax.set_visible(False)
     below = "bars: probability of the word in the topic"
     if shown.coef is not None:
-        below += f"; titles: {_plain(shown.response)} expected of a document of this topic only"
+        below += f"; titles: {_plain(shown.label)} expected of a document of this topic only"
     figure.supxlabel(below, fontsize="small", color=GREY)
     return figure
 

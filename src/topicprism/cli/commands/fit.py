@@ -42,7 +42,8 @@ def fit(session: Session) -> None:
         session.kept.append(f"{model} holds the model")
     if counted is not None and len(counted.held_out):
         session.progress.stage("scoring")
-        pipeline.info["scores"] = score(pipeline.topics, counted.held_out, counted.baseline)
+        kept, scale = (counted.held_out, counted.baseline), pipeline.info["log"]
+        pipeline.info["scores"] = score(pipeline.topics, *kept, scale)
         pipeline.info["shares"] = shares(pipeline.topics, counted.held_out)
     pipeline.info["seconds"] = round(time.perf_counter() - start, 2)
     save(pipeline, model)
@@ -75,6 +76,7 @@ def learnt(session: Session) -> tuple[TopicPipeline, Counted | None]:
         vectorizer(args),
         topics,
         held_out=getattr(args, "held_out", 0.0) if source.target else 0.0,
+        log=args.log,
         seed=args.seed,
         folder=session.folder / "shards",
         progress=session.progress,
@@ -89,9 +91,10 @@ def table_source(session: Session, supervised: bool = True) -> TableSource:
     args, table = session.args, session.table()
     if supervised:
         return TableSource(table, *table.choose(args.text, args.target))
-    if args.target is not None:
+    if args.target is not None or getattr(args, "log", False):
+        given = "--log" if args.target is None else f"--target {args.target!r}"
         raise TableError(
-            f"--target {args.target!r} has no use with --model {args.model}, which learns from "
+            f"{given} has no use with --model {args.model}, which learns from "
             "texts alone; drop it, or choose another model"
         )
     return TableSource(table, table.choose_text(args.text), None)
@@ -103,6 +106,11 @@ def _from_sketch(session: Session) -> TopicPipeline:
         raise TableError(
             f"got {len(args.files)} files, but one sketch was expected; add sketches up with "
             "topicprism merge first"
+        )
+    if args.log:
+        raise TableError(
+            f"--log needs the responses, but {args.files[0]} is a sketch, which has sums of them "
+            "only; give tables, or drop --log"
         )
     sketch = load_sketch(args.files[0])
     session.progress.stage("learning")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+from argparse import Namespace
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any
@@ -28,7 +29,9 @@ from topicprism.io.tables import (
 )
 from topicprism.io.tables.formats import DAMAGED
 from topicprism.pipeline import TopicPipeline
+from topicprism.pipeline.fitted import told
 from topicprism.pipeline.provenance import Fingerprint
+from topicprism.scales import Scale, fitted, has_scale
 from topicprism.vectorizer import PrecomputedCounts
 
 FORMULA = tuple("=+-@\t\r\n")  # what a spreadsheet takes for the start of one
@@ -49,7 +52,7 @@ def predict(session: Session) -> None:
     results = _columns(session, pipeline, several)
     table.check(text, *args.keep)
     kept = _kept(session, table, kind)
-    agreement, part = Agreement(), part_of(path) if path else None
+    agreement, part = Agreement(pipeline.info.get("log")), part_of(path) if path else None
     n = empty = unknown = 0
     session.progress.stage("predicting")
     names = results | kept
@@ -190,16 +193,22 @@ def _results(session: Session, pipeline: TopicPipeline, X: Any) -> list[list[Any
         )
     results: list[Any] = []
     if has_response(pipeline):
-        results += topics.predict(X, return_std=True) if args.std else [topics.predict(X)]
+        found = told(pipeline.info.get("log"), topics.predict(X, **_asked(args)))
+        results += found if args.std else [found]
     if args.proportions:
         results += list(topics.transform(X).T)
     return [values.tolist() for values in results]
 
 
+def _asked(args: Namespace) -> dict[str, bool]:
+    return {"return_std": True} if args.std else {}
+
+
 class Agreement:
     """Predictions beside responses that are known; and whether these were learnt from."""
 
-    def __init__(self) -> None:
+    def __init__(self, scale: Scale) -> None:
+        self.scale = scale
         self.pr2, self.fingerprint = RunningPR2(), Fingerprint()
 
     def add(self, chunk: Chunk, predicted: list[Any]) -> None:
@@ -207,8 +216,9 @@ class Agreement:
         both = replace(chunk, values=[chunk.values[0], chunk.values[-1]])
         batch, rows = numbered(both)
         self.fingerprint.update(batch.docs, np.array(batch.y))
-        y_hat = [predicted[row - chunk.first] for row in rows]
-        self.pr2.add(np.array(batch.y), np.array(y_hat))
+        y, y_hat = np.array(batch.y), np.array([predicted[row - chunk.first] for row in rows])
+        known = has_scale(self.scale, y)
+        self.pr2.add(*(fitted(self.scale, of[known]) for of in (y, y_hat)))
 
 
 def _conclude(
@@ -221,16 +231,18 @@ def _conclude(
     parts += [f"{unknown:,} without a known word: predicted from the prior"] if unknown else []
     session.say(", ".join(parts))
     pr2, target = agreement.pr2, info.get("target")
+    of = "" if agreement.scale is None else " of logarithms"
     if pr2.value is None:
         return
     if agreement.fingerprint.hexdigest() != info.get("fingerprint"):
         session.say(
-            f"predictive R2 is {pr2.value:z.3f} on the {pr2.n:,} rows with a number in {target!r}"
+            f"predictive R2{of} is {pr2.value:z.3f} on the {pr2.n:,} rows with a number in "
+            f"{target!r}"
         )
         return
     n_held_out = info.get("n_held_out") or 0
     among = f", {n_held_out:,} of which the fit held out" if n_held_out else ""
     session.say(
-        f"R2 is {pr2.value:z.3f} on the {pr2.n:,} documents of the training table{among}: "
+        f"R2{of} is {pr2.value:z.3f} on the {pr2.n:,} documents of the training table{among}: "
         "this is the fit, not the accuracy on new texts"
     )

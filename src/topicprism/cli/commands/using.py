@@ -11,7 +11,7 @@ import numpy as np
 from topicprism.cli.facts import choices_of, has_response, topics_of
 from topicprism.cli.reading import TableSource
 from topicprism.cli.session import Session, load_model
-from topicprism.cli.showing import beyond, chosen, topic_table
+from topicprism.cli.showing import beyond, chosen, logarithm, topic_table
 from topicprism.defaults import FITTING
 from topicprism.io.files import with_threads
 from topicprism.io.tables import (
@@ -36,7 +36,7 @@ def topics(session: Session) -> None:
     }
     response = pipeline.info.get("target") or "response"
     table = topic_table(facts["topics"], response, lines=None)
-    notes = beyond(effects(pipeline).left)
+    notes = [*logarithm(pipeline.info.get("log")), *beyond(effects(pipeline).left)]
     lines = [*chosen(facts["chosen"]), "", *table, *notes]
     session.show(facts, lines)
 

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from topicprism.io.files.container import wrong
+from topicprism.scales import SCALES
 
 Rule = Callable[[Any], bool]
 MAX_NUMBER = 1e240  # as of the numbers of a model
@@ -72,5 +73,6 @@ FACTS: dict[str, Rule] = {
     "n_left_out": _named(_whole),
     "scores": _named(_unless_none(_number)),
     "response": _unless_none(_response),
+    "log": lambda value: value in (None, *SCALES),
     "merged": _parts,
 }

@@ -10,11 +10,13 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from topicprism.scales import LOG1P, Scale, fitted, told
 from topicprism.show.markup import Html, join, numbers_behind, tag, typeset
 from topicprism.show.report.facts import QuantileGroup
 from topicprism.show.report.prose import number
 
 N_TICKS = 6  # or fewer
+STEPS = ((1, 2, 5), (1, 3), (1,))  # ticks between powers of ten, the more the better
 GOLDEN = 0.6180339887  # multiples of it fall evenly between 0 and 1
 
 
@@ -59,6 +61,18 @@ def log_axis(values: Iterable[float]) -> Axis:
     step = max(1, (high - low) // 5)
     margin = 0.03 * (high - low)
     return Axis(low - margin, high + margin, tuple(map(float, range(low, high + 1, step))))
+
+
+def round_ticks(scale: Scale, shown: Axis) -> tuple[float, ...]:
+    """Where 1, 2, 5, 10, 20, ... are on a logarithmic axis, or fewer of them, and 0 if it is."""
+    low, high = (float(told(scale, end)) for end in (shown.low, shown.high))
+    first, last = (math.floor(math.log10(max(end, 0.1 * (scale == LOG1P)))) for end in (low, high))
+    powers = [10.0**e for e in range(first, last + 1)]
+    choices = [[m * p for p in powers for m in some if low <= m * p <= high] for some in STEPS]
+    few = next((ticks for ticks in choices if len(ticks) <= N_TICKS), choices[-1])
+    zero = [0.0] if low == 0 else []
+    kept = fitted(scale, [*zero, *few[:: -(-len(few) // N_TICKS) or 1]])
+    return tuple(kept.tolist())
 
 
 def round_step(width: float) -> float:

@@ -10,6 +10,7 @@ from sklearn.utils.validation import column_or_1d
 
 from topicprism._typing import Counts, Doc, DocTopic
 from topicprism.evaluation import pr2
+from topicprism.scales import Scale, fitted
 from topicprism.show.report.colouring import Colouring, beginning
 from topicprism.show.report.facts import Example, Fit, QuantileGroup
 from topicprism.show.report.fitted import Fitted
@@ -104,11 +105,11 @@ def examples(what: Fitted, seen: Seen) -> tuple[Example, ...]:
     return tuple(found)
 
 
-def fit_of(seen: Seen, held_out: bool | None) -> Fit | None:
-    """How close the predictions are; None if there is nothing to predict."""
+def fit_of(seen: Seen, held_out: bool | None, scale: Scale = None) -> Fit | None:
+    """How close predictions are, on the scale that was fitted; None if nothing is to predict."""
     if seen.y is None or np.ptp(seen.y) == 0:
         return None
-    y, y_hat = seen.y, seen.y_hat
+    y, y_hat = fitted(scale, seen.y), fitted(scale, seen.y_hat)
     residual = y - y_hat
     heights, edges = np.histogram(residual, bins=N_BARS)
     return Fit(

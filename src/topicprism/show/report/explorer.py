@@ -69,7 +69,7 @@ def _slider() -> Html:
 
 
 def _topics_help(s: Summary) -> str:
-    colour = "" if s.response is None else f", their colour shows expected {s.response}"
+    colour = "" if s.response is None else f", their colour shows {s.mean_of} {s.response}"
     return (
         "Topics with similar word probabilities are close together. The area of a circle shows the "
         f"topic's share {s.share_of}{colour}. Choose a topic to see its words."

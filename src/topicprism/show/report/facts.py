@@ -8,6 +8,9 @@ from __future__ import annotations
 import json
 from dataclasses import asdict, dataclass
 
+from topicprism.scales import Scale
+from topicprism.show.effects import GEOMETRIC_MEAN
+
 
 @dataclass(frozen=True)
 class Packed:
@@ -150,6 +153,7 @@ class Summary:
     common: float  # probability from which on words are common
     mapped: float  # share of the differences between topics that the map shows
     expected: float | None  # response of the average document
+    scale: Scale  # that the response was fitted on; ``fit`` and ``scores`` are on it
     left: tuple[float, float] | None  # range of the responses, if an effect lies beyond it
     decimals: int  # that a response is shown with
     predicts: bool  # whether responses held out are predicted, as far as that was tried
@@ -160,6 +164,16 @@ class Summary:
     reading: Reading | None  # None: not as FastCountVectorizer does
     parameters: Parameters
     about: tuple[tuple[str, str], ...]  # settings and circumstances
+
+    @property
+    def mean_of(self) -> str:
+        """What effects and predictions are, to be followed by the name of the response."""
+        return "expected" if self.scale is None else f"{GEOMETRIC_MEAN} of"
+
+    @property
+    def fitted_response(self) -> str:
+        """What was fitted, by its name."""
+        return str(self.response) if self.scale is None else f"log {self.response}"
 
     def to_json(self) -> str:
         return json.dumps(asdict(self), allow_nan=False)

@@ -1,7 +1,7 @@
 (() => {
   const facts = JSON.parse(document.getElementById("facts").textContent);
   const { words, eta, share, classes, names, response, reading } = facts;
-  const { mu, overall, tokens, read, relevant } = reader(facts);
+  const { mu, overall, tokens, read, relevant, told } = reader(facts);
   const k = eta.length;
   const byId = (id) => document.getElementById(id);
 
@@ -68,7 +68,7 @@
 
   function choose(topic) {
     chosen = topic;
-    const effect = response === null ? "" : `: ${response} ${fixed(eta[topic])}`;
+    const effect = response === null ? "" : `: ${response} ${fixed(told(eta[topic]))}`;
     byId("chosen").replaceChildren(badge(topic), ` Topic ${topic + 1}${visible(effect)}`);
     for (const button of document.querySelectorAll("[data-topic][aria-pressed]"))
       button.setAttribute("aria-pressed", String(Number(button.dataset.topic) === topic + 1));
@@ -142,7 +142,8 @@
     const words = make("p", { class: "facts" }, `${counts.join(", ")}.`);
     if (response !== null) {
       const expected = make("strong", {}, fixed(result.y));
-      const parts = ["Expected ", bdi(response), " ", expected, `, standard deviation ${fixed(result.std)}`];
+      const meanOf = facts.mean_of[0].toUpperCase() + facts.mean_of.slice(1);
+      const parts = [`${meanOf} `, bdi(response), " ", expected, `, standard deviation ${fixed(result.std)}`];
       byId("prediction").replaceChildren(...parts);
     }
     const nothing = left.length === result.found.length;

@@ -92,6 +92,8 @@ def _for_script(s: Summary) -> dict[str, Any]:
         "reading": None if s.reading is None else asdict(s.reading),
         "characters": None if s.reading is None else characters(),
         "response": s.response,
+        "scale": s.scale,
+        "mean_of": s.mean_of,
         "decimals": s.decimals,
         "weight": WEIGHT,
         "relevance_decimals": DECIMALS,

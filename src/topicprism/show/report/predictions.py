@@ -19,9 +19,9 @@ def fit(s: Summary) -> Html | None:
     charts = None
     if s.fit is not None:
         drawn = (
-            _scatter(s.fit, str(s.response)),
+            _scatter(s.fit, s.fitted_response),
             _histogram(s.fit),
-            _residuals(s.fit, str(s.response)),
+            _residuals(s.fit, s.fitted_response),
         )
         charts = tag("div", *drawn, class_="pair")
     return section("fit", "How well it predicts", _scores(s), _explained(s), charts)
@@ -49,7 +49,9 @@ def _scores(s: Summary) -> Html | None:
         tag("th", scope="col", aria_hidden="true"),
         tag("th", "pR\u00b2", scope="col", class_="number"),
     ]
-    caption = tag("caption", "Predictive R\u00b2: 1 is perfect, 0 is as good as the mean response")
+    of = "" if s.scale is None else f" of {s.fitted_response}"
+    meaning = "1 is perfect, 0 is as good as the mean response"
+    caption = tag("caption", f"Predictive R\u00b2{of}: {meaning}")
     return tag(
         "table", caption, tag("thead", tag("tr", *heads)), tag("tbody", *rows), class_="scores"
     )
@@ -63,10 +65,11 @@ def _explained(s: Summary) -> Html | None:
         True: "They were held out of the fit.",
         False: "They were used for fitting, so errors on new documents will be larger.",
     }[s.fit.held_out]
+    rmse = fixed(s.fit.rmse, s.decimals) if s.scale is None else number(s.fit.rmse)
     return tag(
         "p",
         f"Below are {plural(s.fit.n, 'document')}: pR\u00b2 {fixed(s.fit.pr2, 3)}, root mean "
-        f"squared error {fixed(s.fit.rmse, s.decimals)}. {whose}",
+        f"squared error {rmse}. {whose}",
     )
 
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from topicprism.scales import LOG, LOG1P
 from topicprism.show import effects
 from topicprism.show.markup import ISOLATE, POP, typeset, visible
 from topicprism.show.report.facts import Fit, Summary, Topic
 from topicprism.show.report.fitted import Fitted
 
+FITTED = {LOG: "log of the response was fitted", LOG1P: "log of 1 + the response was fitted"}
 N_COMMON = 12  # words above max_df that are listed
 
 
@@ -41,7 +43,7 @@ def sentences(s: Summary) -> tuple[str, ...]:
     found = [f"{k} {'was' if len(s.topics) == 1 else 'were'} estimated{whence} with {V}."]
     found.append(_largest(s) if s.response is None else _extremes(s, s.response))
     if s.fit is not None:
-        found.append(_explained(s.fit, str(s.response)))
+        found.append(_explained(s.fit, s.fitted_response))
     if s.scores:
         listed = ", ".join(f"{visible(name)} {fixed(value, 2)}" for name, value in s.scores)
         found.append(f"Scores (pR\u00b2): {listed}.")
@@ -63,10 +65,10 @@ def _extremes(s: Summary, response: str) -> str:
     low, high = ordered[0], ordered[-1]
     least, most = (fixed(t.effect or 0.0, s.decimals) for t in (low, high))
     if len(ordered) == 1:
-        return f"The expected {response} is {most}."
+        return f"The {s.mean_of} {response} is {most}."
     return (
-        f"Expected {response} ranges from {least} for a document of {named(low)} only to {most} "
-        f"for a document of {named(high)} only."
+        f"{s.mean_of.capitalize()} {response} ranges from {least} for a document of {named(low)} "
+        f"only to {most} for a document of {named(high)} only."
     )
 
 
@@ -93,6 +95,8 @@ def about(what: Fitted) -> tuple[tuple[str, str], ...]:
     ]
     if what.supervised:
         facts.append(("Noise variance", number(float(model.sigma**2))))
+    if what.shown.scale is not None:
+        facts.append(("Log", FITTED[what.shown.scale]))
     if model.burstiness:
         facts.append(("Repeated words", f"down-weighted (burstiness {model.burstiness:g})"))
     if what.reading is not None:

@@ -355,6 +355,16 @@ const reader = (facts) => {
     return Math.sqrt(noise + share * variance);
   }
 
+  /** From the scale that was fitted to the response's own: its logarithm is normal, or itself. */
+  function told(z) {
+    if (facts.scale === null) return z;
+    return facts.scale === "log" ? Math.exp(z) : Math.expm1(Math.max(z, 0));
+  }
+
+  function toldDeviation(z, s) {
+    return facts.scale === null ? s : Math.exp(z + (s * s) / 2) * Math.sqrt(Math.expm1(s * s));
+  }
+
   /** Topic probabilities of each token: the mean over the terms that it is part of. */
   function tokenTopics(found, known, h) {
     const r = found.map(() => new Float64Array(k));
@@ -376,9 +386,10 @@ const reader = (facts) => {
     const found = tokens(text), known = terms(found), counts = count(known);
     const length = sum(counts.map(([, n]) => n));
     const posterior = propagate(weighed(counts)), { h } = posterior;
-    const y = predict(h, length), std = deviation(posterior, length);
+    const z = predict(h, length), s = deviation(posterior, length);
+    const y = told(z), std = toldDeviation(z, s);
     return { found, counts, length, h, y, std, topics: tokenTopics(found, known, h) };
   }
 
-  return { mu, overall, tokens, read, relevant };
+  return { mu, overall, tokens, read, relevant, told };
 };

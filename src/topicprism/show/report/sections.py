@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 
+from topicprism.scales import LOG, LOG1P, fitted, told
 from topicprism.show.effects import NOT_PREDICTED, between
 from topicprism.show.markup import Html, join, listed, tag, typeset
-from topicprism.show.report.charts import Axis, axis, line, tick_label
+from topicprism.show.report.charts import Axis, axis, line, round_ticks, tick_label
 from topicprism.show.report.facts import Example, Piece, Summary, Topic
 from topicprism.show.report.prose import fixed, percent
 
@@ -16,6 +18,10 @@ FOUND_AGAIN = (
     "the other, so that intervals include the uncertainty of the topics. A topic is found again "
     "if both halves have it; one that neither half has gets no interval."
 )
+LOGARITHMS = {  # what was fitted
+    LOG: "The logarithm of {} was fitted. ",
+    LOG1P: "The logarithm of 1 + {} was fitted, as zeros occur, and its mean is told less 1. ",
+}
 YES = {True: "yes", False: "no"}
 N_HUES, N_MARKS, N_LEVELS = 10, 3, 5  # colours, line styles, steps of effect either way
 
@@ -28,7 +34,7 @@ def section(name: str, heading: str, *inside: str | None) -> Html:
 def looks(s: Summary) -> list[str]:
     """Classes of each topic: its hue, its line style, and how its effect differs from the mean."""
     middle = s.expected or 0.0
-    above = [0.0 if t.effect is None else t.effect - middle for t in s.topics]
+    above = [0.0 if t.effect is None else _at(s, t.effect) - _at(s, middle) for t in s.topics]
     reach = max(map(abs, above)) or 1.0
     return [
         f"h{i % N_HUES} m{i // N_HUES % N_MARKS} l{N_LEVELS + round(N_LEVELS * x / reach)}"
@@ -49,11 +55,12 @@ def effects(s: Summary) -> Html:
     """One row per topic: its words, a dot at its effect and a bar for the interval."""
     scale, known = _effect_axis(s), any(t.low is not None for t in s.topics)
     tried = s.topics[0].found_again is not None
-    ticks = [tag("text", tick_label(t), x=scale.x(t), y="14") for t in scale.ticks]
+    labels = [(tick_label(float(told(s.scale, t))), scale.x(t)) for t in scale.ticks]
+    ticks = [tag("text", label, x=x, y="14") for label, x in labels]
     heads = [
         tag("th", "Topic", scope="col"),
         tag("th", tag("svg", *ticks, class_="x-axis", aria_hidden="true"), scope="col"),
-        tag("th", f"Expected {s.response}", scope="col", class_="number"),
+        tag("th", f"{s.mean_of.capitalize()} {s.response}", scope="col", class_="number"),
         tag("th", "10\u00a0% more", scope="col", class_="number wide"),
         tag("th", "95\u00a0% interval", scope="col", class_="number wide") if known else None,
         tag("th", f"Share {s.share_of}", scope="col", class_="number wide"),
@@ -75,18 +82,22 @@ def effects(s: Summary) -> Html:
 def _effects_help(s: Summary, known: bool) -> str:
     typical = fixed(s.expected or 0.0, s.decimals)
     text = (
-        f"Expected {s.response} of a document that consists of one topic only, and the difference "
-        "that ten per cent more of the topic makes to a document with average proportions, whose "
-        f"expected {s.response} is {typical} (dashed line). These are associations, not causes. "
+        f"{s.mean_of.capitalize()} {s.response} of a document that consists of one topic only, and "
+        "the difference that ten per cent more of the topic makes to a document with average "
+        f"proportions, whose {s.mean_of} {s.response} is {typical} (dashed line). These are "
+        "associations, not causes. "
     )
+    if s.scale is not None:
+        text += LOGARITHMS[s.scale].format(s.response)
     text += INTERVALS if known else "This fit has no intervals."
     if s.topics[0].found_again is not None:
         text += FOUND_AGAIN
     if s.left is not None:
         low, high = map(tick_label, s.left)
+        article = "an" if s.scale is None else "a"
         text += (
-            f" Real documents mix several topics: an expected {s.response} outside {low} to "
-            f"{high}, the shaded range of the training responses, is an extrapolation."
+            f" Real documents mix several topics: {article} {s.mean_of} {s.response} outside {low} "
+            f"to {high}, the shaded range of the training responses, is an extrapolation."
         )
     return text
 
@@ -109,30 +120,36 @@ def _effect_row(s: Summary, t: Topic, scale: Axis, known: bool) -> Html:
 
 
 def _effect_axis(s: Summary) -> Axis:
-    """All effects, and their intervals unless these are much wider."""
-    points = [t.effect or 0.0 for t in s.topics]
+    """All effects, and their intervals unless these are much wider, on the scale of the fit."""
+    points = [_at(s, t.effect or 0.0) for t in s.topics]
     room = (max(points) - min(points)) / 2 or 1.0
     low, high = min(points) - room, max(points) + room
-    ends = [e for t in s.topics for e in (t.low, t.high) if e is not None]
-    return axis([*points, *(min(max(e, low), high) for e in ends)])
+    ends = [_at(s, e) for t in s.topics for e in (t.low, t.high) if e is not None]
+    shown = axis([*points, *(min(max(e, low), high) for e in ends)])
+    return shown if s.scale is None else replace(shown, ticks=round_ticks(s.scale, shown))
+
+
+def _at(s: Summary, value: float) -> float:
+    """Where a response is on the scale that was fitted."""
+    return float(fitted(s.scale, value))
 
 
 def _effect_strip(s: Summary, t: Topic, scale: Axis, classes: str) -> Html:
-    at, expected = scale.x(t.effect or 0.0), s.expected or 0.0
-    marks = [] if s.left is None else [_band(s.left, scale)]
+    at, expected = scale.x(_at(s, t.effect or 0.0)), _at(s, s.expected or 0.0)
+    marks = [] if s.left is None else [_band(s, s.left, scale)]
     marks += [line(scale.x(x), "0", scale.x(x), "100%", "grid") for x in scale.ticks]
     marks.append(line(scale.x(expected), "0", scale.x(expected), "100%", "expected"))
     if t.low is not None and t.high is not None:
-        low, high = scale.x(t.low), scale.x(t.high)
+        low, high = scale.x(_at(s, t.low)), scale.x(_at(s, t.high))
         marks.append(line(low, "50%", high, "50%", "interval"))
         marks += [line(x, "24%", x, "76%", "interval end") for x in (low, high)]  # above the dot
     marks.append(tag("circle", cx=at, cy="50%", r="5", class_=f"effect {classes}"))
     return tag("svg", *marks, class_="strip", aria_hidden="true")
 
 
-def _band(ends: tuple[float, float], scale: Axis) -> Html:
+def _band(s: Summary, ends: tuple[float, float], scale: Axis) -> Html:
     """Where all responses are."""
-    left, right = (min(max(scale.share(end), 0.0), 1.0) for end in ends)
+    left, right = (min(max(scale.share(_at(s, end)), 0.0), 1.0) for end in ends)
     return tag(
         "rect", x=f"{100 * left:.2f}%", width=f"{100 * (right - left):.2f}%", height="100%",
         class_="observed",
@@ -141,7 +158,9 @@ def _band(ends: tuple[float, float], scale: Axis) -> Html:
 
 def _more(s: Summary, t: Topic) -> str:
     """The difference that ten per cent more of the topic makes to an average document."""
-    change = 0.1 * ((t.effect or 0.0) - (s.expected or 0.0))
+    typical = s.expected or 0.0
+    more = _at(s, typical) + 0.1 * (_at(s, t.effect or 0.0) - _at(s, typical))
+    change = float(told(s.scale, more)) - typical
     return ("+" if change > 0 else "") + fixed(change, s.decimals)
 
 

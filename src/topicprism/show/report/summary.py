@@ -11,6 +11,7 @@ import numpy as np
 from topicprism._typing import Array, Ints, WordTopic
 from topicprism._typing import Topic as PerTopic
 from topicprism.inference import EPInference
+from topicprism.scales import told
 from topicprism.show.effects import WORDS, Effects
 from topicprism.show.report.documents import Seen, examples, fit_of, look
 from topicprism.show.report.facts import Choice, Parameters, Reason, Summary, Topic, Trial, Word
@@ -70,12 +71,13 @@ def summarise(
         share_of=shown.share_of,
         common=common_probability(shown.word_probabilities),
         mapped=mapped,
-        expected=float(shown.share @ what.model.eta) if what.supervised else None,
+        expected=_expected(what, shown) if what.supervised else None,
+        scale=shown.scale,
         left=shown.left,
         decimals=shown.decimals,
         predicts=shown.predicts,
         examples=() if seen is None else examples(what, seen),
-        fit=None if seen is None else fit_of(seen, held_out),
+        fit=None if seen is None else fit_of(seen, held_out, shown.scale),
         scores=_scores(what),
         choice=_choice(what),
         reading=what.reading,
@@ -95,6 +97,10 @@ def _shown(what: Fitted, seen: Seen | None) -> Effects:
         return what.shown
     wrote = seen.lengths @ seen.h
     return replace(what.shown, share=np.asarray(wrote / wrote.sum()), share_of=WORDS)
+
+
+def _expected(what: Fitted, shown: Effects) -> float:
+    return float(told(shown.scale, shown.share @ what.model.eta))
 
 
 def _topics(what: Fitted, shown: Effects, places: Array) -> tuple[Topic, ...]:
