@@ -11,7 +11,7 @@ from scipy.special import digamma
 from sklearn.linear_model import LinearRegression, Ridge
 from sklearn.model_selection import GridSearchCV
 
-from topicprism import Corpus, SpectralLDA, SpectralSLDA, infer, sketch
+from topicprism import Corpus, NothingPredictedWarning, SpectralLDA, SpectralSLDA, infer, sketch
 from topicprism.datasets import draw_corpus, draw_model, make_slda
 from topicprism.documents import OnDisk
 from topicprism.documents.subsets import ALL, KeyCounts

@@ -31,10 +31,12 @@ def check(words, n, mu, alpha, max_sweeps, tolerance, converged, g):  # type: ig
     """
     order = np.argsort(-g, kind="mergesort")
     own, ordered, found = np.empty((len(words), len(g))), np.empty(len(g)), np.empty(len(g))
+    known = g[order] / g.sum() if converged else np.full(len(g), np.nan)
     for i in range(len(g)):
         for t in range(len(words)):
             own[t, i] = mu[words[t], order[i]]
-    error = integrate(np.arange(len(words)), n, own, alpha[order], max_sweeps, tolerance, ordered)
+    limits = max_sweeps, tolerance
+    error = integrate(np.arange(len(words)), n, own, alpha[order], limits, known, ordered)
     found[order] = ordered
     if not np.isfinite(error):
         return converged
@@ -45,12 +47,13 @@ def check(words, n, mu, alpha, max_sweeps, tolerance, converged, g):  # type: ig
 
 
 @jit
-def integrate(words, n, mu, alpha, max_sweeps, tolerance, g):  # type: ignore[no-untyped-def]
+def integrate(words, n, mu, alpha, limits, known, g):  # type: ignore[no-untyped-def]
     """A Dirichlet(g) with the posterior's mean and total second moment.
 
+    ``known`` is what the mean may be, or NaN: sampling ends as soon as that is confirmed.
     Returns the standard error of the mean, summed over topics; not finite if there is no answer.
     """
-    k = len(alpha)
+    k, (max_sweeps, tolerance) = len(alpha), limits
     q, log_z = fit(words, n, mu, alpha)
     best = log_z.max()
     if best == -np.inf:
@@ -61,14 +64,14 @@ def integrate(words, n, mu, alpha, max_sweeps, tolerance, g):  # type: ignore[no
     each = np.ceil(FACES.points * (0.5 / len(kept) + 0.5 * share / share.sum()))
     n_batches = max(FACES.min_batches, min(max_sweeps // FACES.sweeps_per_batch, FACES.max_batches))
     sums, mean = np.zeros((n_batches, k + 2)), np.empty(k)
-    error = _sample(words, n, mu, alpha, q, each, best, tolerance, sums, mean)
+    error = _sample(words, n, mu, alpha, q, each, best, tolerance, known, sums, mean)
     spread, pairs = sums[:, k + 1].sum() / sums[:, k].sum(), _pairs(mean)
     g[:] = mean * (spread / max(pairs - spread, FACES.min_variance * pairs))
     return error
 
 
 @jit
-def _sample(words, n, mu, alpha, q, each, log, tolerance, sums, mean):  # type: ignore[no-untyped-def]
+def _sample(words, n, mu, alpha, q, each, log, tolerance, known, sums, mean):  # type: ignore[no-untyped-def]
     """E[h] in ``mean``; returns its standard error, summed over topics.
 
     A row of ``sums`` is a batch: the sums of weight * h, weights and weight * pairs of h.  Batches
@@ -93,6 +96,9 @@ def _sample(words, n, mu, alpha, q, each, log, tolerance, sums, mean):  # type: 
         done += 1
         if done >= FACES.min_batches:
             error = _mean_and_error(sums[:done], mean)
+            apart = np.abs(mean - known).sum()
+            if apart + error < FACES.max_apart and error < FACES.max_error:  # it is confirmed
+                break
     return error
 
 

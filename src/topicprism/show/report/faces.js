@@ -164,9 +164,10 @@ const faceSampling = (facts, mu) => {
   /** Leaves g as it is where the integrals agree with it, or puts theirs there. */
   function check(counts, converged, g) {
     const order = alpha.map((_, i) => i).sort((a, b) => g[b] - g[a]);
+    const size = sum(g), known = order.map((i) => (converged ? g[i] / size : NaN));
     const own = counts.flatMap(([w]) => order.map((i) => mu[w * k + i]));
     const ordered = faceSampling({ ...facts, alpha: order.map((i) => alpha[i]) }, own);
-    const { found: inOrder, error } = ordered.integrate(counts.map(([, n], t) => [t, n]));
+    const { found: inOrder, error } = ordered.integrate(counts.map(([, n], t) => [t, n]), known);
     if (!Number.isFinite(error)) return;
     const found = new Float64Array(k);
     order.forEach((topic, i) => (found[topic] = inOrder[i]));
@@ -175,19 +176,19 @@ const faceSampling = (facts, mu) => {
     if (!converged || !(apart < set.max_apart) || error >= set.max_error) g.set(found);
   }
 
-  function integrate(counts) {
+  function integrate(counts, known) {
     const fitted = fit(counts), best = Math.max(...fitted.map(({ log }) => log));
     if (!fitted.length) return { error: Infinity };
     const kept = fitted.filter(({ log }) => log > best - set.max_log_ratio);
     const share = kept.map(({ log }) => Math.exp(log - best)), total = sum(share);
     const each = share.map((s) => Math.ceil(set.points * (0.5 / kept.length + (0.5 * s) / total)));
-    const { mean, spread, error } = sample(counts, kept, each, best);
+    const { mean, spread, error } = sample(counts, kept, each, best, known);
     const pairs = pairsOf(mean);
     const size = spread / Math.max(pairs - spread, set.min_variance * pairs);
     return { found: mean.map((x) => x * size), error };
   }
 
-  function sample(counts, kept, each, best) {
+  function sample(counts, kept, each, best, known) {
     const batches = [], everywhere = alpha.map(() => true), roots = steps();
     const enough = set.errors_per_tolerance * facts.tolerance;
     const most = Math.max(
@@ -208,7 +209,10 @@ const faceSampling = (facts, mu) => {
         }
       });
       batches.push(sums);
-      if (batches.length >= set.min_batches) found = meanAndError(batches);
+      if (batches.length < set.min_batches) continue;
+      found = meanAndError(batches);
+      const apart = sum(found.mean.map((x, i) => Math.abs(x - known[i])));
+      if (apart + found.error < set.max_apart && found.error < set.max_error) break; // confirmed
     }
     return found;
   }
