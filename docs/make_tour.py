@@ -14,7 +14,8 @@ from comparison.corpora import DATA
 import topicprism
 from topicprism.documents import Corpus
 from topicprism.documents.subsets import KeyCounts
-from topicprism.inference import posterior, weighed
+from topicprism.evaluation import SAME_TOPIC
+from topicprism.inference import posterior
 from topicprism.learn.defaults import TEXT
 from topicprism.show.words import top_words
 
@@ -48,16 +49,22 @@ def main() -> None:
     print(f"key {int(ours.keys[0]):016x}")
     folds = keys.cut(TEXT.ranking_folds)
     print(f"fold {1 + next(i for i, f in enumerate(folds) if len(f.rows(ours)))} of {len(folds)}")
-    held_out = keys.share(1 - min(TEXT.held_out, TEXT.trial_documents / 2 / len(corpus)), 1)
-    print(f"held out while k is chosen: {bool(len(held_out.rows(ours)))}")
-    print(f"k: {fitted.topics.selection_.reasons['n_topics']}")
-    print(f"alpha0 {fitted.topics.selection_.alpha0:g}, frozen topics of the response")
-    model = fitted.model
+    sampled = keys.at_most(TEXT.learn_documents)
+    print(f"among the documents that are sampled: {bool(len(sampled.rows(ours)))}")
+    halves = keys.cut(2, sampled)
+    print(f"in half {[1 + i for i, half in enumerate(halves) if len(half.rows(ours))]}")
+    topics, model = fitted.topics, fitted.model
+    print(f"k: {topics.selection_.n_topics}: {topics.selection_.reasons['n_topics']}")
+    again = int((topics.replication_ >= SAME_TOPIC).sum())
+    print(
+        f"found again: {again} of {model.n_topics}, R2 {topics.cross_fitted_r2_:.3f} cross-fitted"
+    )
+    print(f"alpha0 {topics.selection_.alpha0:g}")
     known = posterior(model, row)
-    print(f"evidence of its words: {weighed(ours.counts, model.burstiness).data.sum():.1f}")
     for i in np.argsort(-known.h[0])[:4]:
         top = " ".join(top_words(model, fitted.words, 6)[i])
-        print(f"  {known.h[0, i]:.2f} of topic {i + 1} ({model.eta[i]:.2f} stars): {top}")
+        effect = f"effect {topics.coef_[i]:.2f}, standard error {topics.coef_std_[i]:.2f}"
+        print(f"  {known.h[0, i]:.2f} of topic {i + 1} ({model.eta[i]:.2f} stars; {effect}): {top}")
     y_hat, std = fitted.predict([REVIEW], return_std=True)
     print(f"prediction {y_hat[0]:.2f}, standard deviation {std[0]:.2f}, it has {STARS:g}")
 

@@ -16,6 +16,7 @@ from small_texts import small_texts
 
 import topicprism
 from topicprism import (
+    AutoSLDA,
     GibbsSLDA,
     HybridSLDA,
     MedLDA,
@@ -74,7 +75,7 @@ def by_python(texts, y, **options):
 
 KINDS = {
     "spectral": (SpectralSLDA, [], {}),
-    "auto": (SpectralSLDA, None, None),
+    "auto": (AutoSLDA, None, None),
     "gibbs": (GibbsSLDA, ["--burn-in", "5", "--kept-sweeps", "3"], {"burn_in": 5, "n_kept": 3}),
     "medlda": (MedLDA, ["--burn-in", "5", "--kept-sweeps", "3"], {"burn_in": 5, "n_kept": 3}),
     "hybrid": (HybridSLDA, ["--burn-in", "5", "--kept-sweeps", "3"], {"burn_in": 5, "n_kept": 3}),
@@ -93,7 +94,8 @@ def test_the_command_and_python_are_one(kind, untidy, tmp_path, capsys):
     assert {name: command.info[name] for name in SAME} == {n: python.info[n] for n in SAME}
     assert {name: shown[name] for name in SAME if name in shown}.items() <= python.info.items()
     assert python.info["n_rows"] == 306
-    spectral = isinstance(python.topics, SpectralSLDA)  # samplers learn from short ones, too
+    assert type(python.topics) is type(command.topics) is estimator
+    spectral = estimator in (SpectralSLDA, AutoSLDA)  # samplers learn from short ones, too
     short = {"with fewer than 3 known words": 3} if spectral else {}
     assert python.info["n_left_out"] == {"empty text": 2, "no response": 1} | short
     assert python.info["n_documents"] == (300 if spectral else 303)
@@ -149,6 +151,10 @@ def test_the_defaults_are_one_copy():
         (["--model", "lda", "--target", "stars"], "--target 'stars' has no use with --model lda"),
         (
             ["--burn-in", "5"],
+            "--burn-in 5 has no use with --model auto, which takes --n-topics",
+        ),
+        (
+            ["--burn-in", "5", "--restarts", "9"],  # which only the spectral one takes
             "--burn-in 5 has no use with --model spectral, which takes --n-topics",
         ),
         (["--model", "gibbs", "--n-topics", "auto"], "give a number (default: 10)"),

@@ -122,6 +122,7 @@ def test_parameters(corpus, params, message):
         SpectralSLDA(**params).fit(*corpus)
 
 
+@pytest.mark.filterwarnings("ignore::topicprism.NothingPredictedWarning")
 @pytest.mark.parametrize("method", ["joint", "two-stage"])
 def test_more_topics_than_the_data_carry_are_left_out_and_said(method):
     X, y, _ = make_slda(60, n_words=40, n_topics=3, doc_length=5, random_state=0)

@@ -25,11 +25,15 @@ import topicprism
 from topicprism.cli import MODULES, main
 from topicprism.cli.arguments import ORDERS, parser
 from topicprism.cli.progress import Progress
-from topicprism.cli.showing import bars, fit_lines, scores, topic_table
+from topicprism.cli.showing import bars, fit_lines, replication, scores, topic_table
 from topicprism.datasets import ASPECTS, make_reviews
+from topicprism.documents.subsets import of_subsets
+from topicprism.evaluation import SAME_TOPIC
 from topicprism.io.files import load
 from topicprism.io.tables import formats
-from topicprism.learn.noise import cross_products
+from topicprism.learn.refine import expected_counts
+from topicprism.learn.response_topics import sizes_by_fold
+from topicprism.learn.ridge import products, residual_sums
 from topicprism.pipeline import assemble
 from topicprism.pipeline.drawing import Drawing, Drawn
 from topicprism.pipeline.scoring import BASELINE, OURS
@@ -37,6 +41,7 @@ from topicprism.pipeline.watching import PURPOSES
 from topicprism.show import words
 from topicprism.show.effects import effects
 from topicprism.show.report.prose import number
+from topicprism.spectral.moments import pair_products, sketch_sums, word_sums
 
 N = 1_200
 TOPICS = ["--n-topics", "8", "--alpha0", "1.6"]
@@ -509,11 +514,18 @@ def test_crowded_text_walks_the_whole_path(crowded, capsys):
     status, out, err = run(capsys, "fit", "crowd.csv", "--report", "p.html")
     assert (status, err) == (0, "")
     assert max(map(len, out.splitlines())) <= 80
-    rows = re.findall(r"^ *\d+ +(-?[\d.]+) +(-?[\d.]+) to (-?[\d.]+) +<?[\d.]+%  \w", out, re.M)
+    interval = r"(?:(-?[\d.]+) to (-?[\d.]+)|unknown)"
+    rows = re.findall(rf"^ *\d+ +(-?[\d.]+) +{interval} +<?[\d.]+% +(yes|no)  \w", out, re.M)
     fitted = load("crowd.tprism")
+    topics = fitted.topics
     assert len(rows) == fitted.model.n_topics
-    reach = [(float(high) - float(low)) / (2 * 1.96) for _, low, high in rows]
-    np.testing.assert_allclose(reach, fitted.topics.coef_std_, atol=0.01)
+    np.testing.assert_allclose([float(row[0]) for row in rows], topics.coef_, atol=0.006)
+    reach = [(float(b) - float(a)) / (2 * 1.96) if a else np.nan for _, a, b, _ in rows]
+    np.testing.assert_allclose(reach, topics.coef_std_, atol=0.01)
+    assert [found == "yes" for *_, found in rows] == (topics.replication_ >= SAME_TOPIC).tolist()
+    assert "found again: whether two halves of the documents both have the topic" in out
+    unknown = np.isnan(topics.coef_std_).any()
+    assert ("a topic that neither half has gets no interval" in out) == unknown
     assert "coefficients outside the observed range of" in out
     assert "extrapolations" in run(capsys, "topics", "crowd.tprism")[1]
     status, out, _ = run(capsys, "predict", "crowd.tprism", "crowd.csv", "--std")
@@ -524,6 +536,8 @@ def test_crowded_text_walks_the_whole_path(crowded, capsys):
     assert run(capsys, "sketch", "crowd.csv", "-o", "c.tpsketch")[0] == 0
     status, out, _ = run(capsys, "fit", "c.tpsketch", "-o", "c.tprism")
     assert status == 0
+    assert load("c.tprism").info["estimator"] == "SpectralSLDA"
+    assert "found again" not in out  # there are no halves
     assert re.search(r"^topics +3 +the words vary in \d+ or more significant", out, re.M)
     assert "no score: a sketch contains no documents to hold out" in out
     assert "\n  standard errors need the documents; fits from a sketch have none\n" in out
@@ -894,10 +908,11 @@ def test_progress_of_crowded_text_tells_trials_from_the_rest(crowded, monkeypatc
     assert main(["fit", "crowd.csv"]) == 0
     passes = re.findall(r"pass (\d+): ([a-z ,]+)", screen.getvalue())
     said = {what.strip() for _, what in passes}
-    here = {what for name, what in PURPOSES.items() if name is not cross_products}
-    assert here <= said
-    tried = {f"{what}, of a part" for what in here}
-    assert said - here == tried - {"estimating predictive variance, of a part"}
+    steps = {PURPOSES[f] for f in (word_sums, pair_products, sketch_sums, of_subsets)}
+    steps |= {PURPOSES[f] for f in (sizes_by_fold, expected_counts, products, residual_sums)}
+    assert steps <= said
+    assert {f"{what}, of a part" for what in steps} <= said  # trials, and halves for effects
+    assert {what.removesuffix(", of a part") for what in said} <= {*PURPOSES.values()}
 
 
 def test_no_progress_without_a_terminal_or_when_quiet():
@@ -1193,6 +1208,7 @@ def test_the_order_of_rows_does_not_matter_to_the_command(here, reviews, capsys)
 TOPIC = {
     "number": 1, "coefficient": 1.0, "coefficient_of": "response", "std": None, "interval": None,
     "decimals": 2, "share": 0.5, "share_of": "of words", "words": ["room"],
+    "found_again": None, "replication": None,
 }  # fmt: skip
 
 
@@ -1214,6 +1230,21 @@ def test_effects_have_their_intervals_where_known():
     assert max(map(len, lines)) <= 80
     nothing = "\n".join(topic_table([topic | {"coefficient": -1e-9}, other], "stars", lines=1))
     assert "-0.0" not in nothing
+
+
+def test_topics_are_told_to_be_found_again_or_not():
+    topic = TOPIC | {"interval": (0.9, 1.1), "found_again": True, "replication": 0.95}
+    other = topic | {"interval": None, "found_again": False, "replication": 0.2}
+    head, *rows = topic_table([topic, other], "stars", lines=1)
+    assert head == " #     stars  95% interval  share  found again  words"
+    assert rows[0] == " 1      1.00  0.90 to 1.10    50%          yes  room"
+    assert rows[1] == " 1      1.00       unknown    50%           no  room"
+    assert list(replication([TOPIC], predicts=True)) == []  # it was not tried
+    assert len(list(replication([topic], predicts=True))) == 1
+    assert "neither half has gets no interval" in "".join(replication([topic, other], True))
+    lines = list(replication([topic, other], predicts=False))
+    assert "the words do not predict the response" in " ".join(" ".join(lines).split())
+    assert max(map(len, lines)) <= 80
 
 
 def test_huge_numbers_do_not_break_the_tables():
@@ -1268,6 +1299,7 @@ def test_reasons_are_wrapped_beside_what_was_chosen():
         "target": "stars",
         "range_left": None,
         "chosen": {"topics": {"value": 8, "reason": "of the numbers tried it was " * 5}},
+        "predicts": True,
         "topics": [TOPIC],
     }
     lines = list(fit_lines(facts))

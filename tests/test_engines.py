@@ -212,13 +212,13 @@ def test_a_noise_variance_that_moments_hardly_tell_takes_three_passes_or_four_mo
 
 
 def test_passes_over_crowded_text_are_as_many_as_the_docs_say():
-    """Some sixteen more than a sketch; and some forty over a part, if no number is told."""
+    """Some twenty-odd more than a sketch; some forty over halves, which effects are from; and as
+    many more over a part, if no number is told."""
     texts, y = crowd(1500)
     X = FastCountVectorizer(min_df=5, max_df=0.5).fit_transform(texts)
     told, untold = (Counting(Corpus(X, np.array(y))) for _ in range(2))
     SpectralSLDA(5, random_state=0).fit_documents(told)
     SpectralSLDA(random_state=0).fit_documents(untold)
-    assert told.some == 0
-    assert told.all == untold.all
-    assert 15 <= told.all <= 25
-    assert 30 <= untold.some <= 60
+    assert 15 <= told.all <= untold.all <= 60
+    assert 30 <= told.some <= 60
+    assert told.some + 30 <= untold.some <= 300

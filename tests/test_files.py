@@ -24,6 +24,7 @@ from small_texts import small_texts
 
 import topicprism
 from topicprism import (
+    AutoSLDA,
     Corpus,
     FileError,
     GibbsSLDA,
@@ -62,6 +63,7 @@ CROWD, PRAISE = crowd(300)
 NEW = ["a friendly smile at breakfast", "the carpet: dirty, with mould", "", "bus bus bus walk"]
 SHORT = {"burn_in": 4, "n_kept": 3, "random_state": 0}
 ESTIMATORS = {
+    "AutoSLDA": AutoSLDA(3, alpha0=1.0, random_state=0),
     "SpectralSLDA": SpectralSLDA(3, alpha0=1.0, random_state=0),
     "two-stage": SpectralSLDA(2, method="two-stage", alpha0=0.5, random_state=1),
     "SpectralLDA": SpectralLDA(3, alpha0=1.0, random_state=0),
@@ -300,7 +302,7 @@ def test_how_the_topics_were_chosen_comes_back(crowded):
     ],
 )
 def test_a_choice_that_cannot_be_is_refused(crowded, change):
-    with pytest.raises(FileError, match="its SpectralSLDA has 'selection_'"):
+    with pytest.raises(FileError, match="its AutoSLDA has 'selection_'"):
         to_bytes(with_selection(crowded, **change))
 
 
@@ -378,7 +380,7 @@ def test_a_file_appears_whole_or_not_at_all(fitted, tmp_path, monkeypatch):
         ("SpectralSLDA", "reviews.parquet", "got the name 'reviews.parquet' for a TopicPipe"),
         ("SpectralSLDA", "a.tpsketch", "should end in .tprism; try 'a.tprism'"),
         ("sketch", "a.tprism", "for a TextSketch, but it should end in .tpsketch"),
-        (Ridge(), "a.tprism", "got a Ridge, but a file holds one of GibbsSLDA"),
+        (Ridge(), "a.tprism", "got a Ridge, but a file holds one of AutoSLDA"),
         (None, "a.tprism", "got a NoneType, but a file holds one of"),
     ],
 )  # fmt: skip

@@ -657,7 +657,7 @@ def test_what_never_ends_is_looked_at_before_it_is_copied(here, capsys, monkeypa
     zeros = node(here / "zero", 5)
     status, _, err = run(capsys, "fit", "a.csv", "--stop-words", zeros, "-o", "n.tprism")
     assert status == 2
-    assert "is neither english nor none nor a file of words" in err
+    assert "is neither english-neutral, english, none nor a file of words" in err
     monkeypatch.setattr(
         "topicprism.io.tables.streams.BLOCK", 0
     )  # nothing but the beginning is read

@@ -61,7 +61,7 @@ def test_the_oracle_of_three_topics_is_the_sum_over_assignments(rng):
 
 def test_an_answer_that_is_not_sure_is_said():
     """Six batches of points are too few for this document; a hundred are enough."""
-    cell = overlap.Cell(3, 0.9, 1.0, 10)
+    cell = overlap.Cell(3, 0.8, 1.0, 10)
     drawn = overlap.draw(cell, 30, 0)
     X = csr_array(drawn.counts)
     with pytest.warns(ConvergenceWarning, match="of 30 documents"):

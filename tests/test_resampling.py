@@ -5,6 +5,7 @@ import io
 import json
 import re
 import sys
+import warnings
 from dataclasses import replace
 
 import numpy as np
@@ -20,6 +21,7 @@ from topicprism import (
     MedLDA,
     MedLDAClassifier,
     MissingValuesWarning,
+    NothingPredictedWarning,
     SpectralLDA,
     SpectralSLDA,
     Stability,
@@ -160,7 +162,11 @@ def test_halves_do_not_agree_where_there_are_no_topics(estimator):
     rng = np.random.default_rng(0)
     X, y = rng.multinomial(40, rng.dirichlet(np.ones(60)), size=200), rng.standard_normal(200)
     options = SHORT if estimator is GibbsSLDA else {}
-    found = stability(X, y, estimator=estimator, n_topics=6, runs=6, **options)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        found = stability(X, y, estimator=estimator, n_topics=6, runs=6, **options)
+    spectral = estimator is SpectralSLDA  # says so, once: of all documents, not of each half
+    assert [w.category for w in caught] == spectral * [NothingPredictedWarning]
     assert found.replicated.mean() < 0.5
     assert found.halves_common_words < 0.5
     assert "do not rely on the words and coefficients" in " ".join(repr(found).split())
@@ -308,6 +314,7 @@ def test_a_chain_cut_short_is_no_run(small):
 # --- refusals, and what is said --------------------------------------------------------------
 
 
+@pytest.mark.filterwarnings("ignore::topicprism.NothingPredictedWarning")  # one rare value
 def test_what_cannot_be_is_refused_in_a_sentence(small):
     X, y = small
     few = (X[:30], y[:30])
@@ -320,7 +327,7 @@ def test_what_cannot_be_is_refused_in_a_sentence(small):
         ((vstack([few[0]] * 9), np.tile(y[:30], 9)), {}, r"got 30 different documents"),
         ((X, np.ones(len(y))), {}, r"y is 1 for all 120 documents, but it must vary"),
         ((X, rare), {"n_topics": 2}, r"1 of its 2 values in one random half of 60 documents"),
-        ((X,), {}, r"SpectralSLDA requires y to be passed"),
+        ((X,), {}, r"AutoSLDA requires y to be passed"),
         ((X, y), {"topics": 2}, r"got topics=2, which is an option neither of counting"),
         ((X, y), {"min_df": 2}, r"got min_df=2 with counts, but expected it with texts"),
     ):
@@ -432,7 +439,7 @@ def test_mistakes_of_the_command_are_one_sentence(here, capsys):
 def test_ctrl_c_prints_the_runs_so_far_and_says_so(here, capsys, monkeypatch):
     monkeypatch.setattr(Stopped, "left", 4)
     monkeypatch.setattr("topicprism.estimators.SpectralSLDA", Stopped)
-    assert main([*COMMAND, "-o", "t.csv"]) == 130
+    assert main([*COMMAND, "--model", "spectral", "-o", "t.csv"]) == 130
     out, err = capsys.readouterr()
     assert "8 topics of 800 documents, looked for in 3 random halves" in out
     assert err == (

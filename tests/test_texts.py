@@ -21,6 +21,7 @@ from small_texts import WORDS, small_texts
 
 import topicprism
 from topicprism import (
+    AutoSLDA,
     GibbsSLDA,
     MedLDAClassifier,
     MissingValuesWarning,
@@ -81,7 +82,7 @@ def test_info_tells_how_it_came_about(pipeline):
     assert info["n_documents"] == 240
     assert info["n_left_out"] == {}
     assert (info["n_words"], info["n_topics"]) == (18, 3)
-    assert info["estimator"] == "SpectralSLDA"
+    assert info["estimator"] == "AutoSLDA"
     assert info["version"] == topicprism.__version__
     assert_allclose(info["response"]["mean"], STARS.mean())
     assert len(info["fingerprint"]) == 32
@@ -168,14 +169,18 @@ def test_a_missing_text_is_refused_where_every_document_needs_an_answer(pipeline
 def test_options_reach_the_counts_and_the_estimator():
     fitted = topicprism.fit(
         TEXTS, STARS, max_features=14, ngram_range=(1, 2), min_df=2, max_df=0.9, stop_words=["bus"],
-        n_topics=2, alpha0=2.0, method="two-stage", n_jobs=1, random_state=7,
+        n_topics=2, alpha0=2.0, noise_variance=0.5, n_jobs=1, random_state=7,
     )  # fmt: skip
     counts, topics = fitted.named_steps.values()
+    assert type(topics) is AutoSLDA
     assert counts.get_params()["ngram_range"] == (1, 2)
     assert len(fitted.words) == 14
     assert "bus" not in fitted.words
-    assert (topics.n_topics, topics.alpha0, topics.method) == (2, 2.0, "two-stage")
+    assert (topics.n_topics, topics.alpha0, topics.noise_variance) == (2, 2.0, 0.5)
     assert (topics.n_jobs, topics.random_state, counts.n_jobs) == (1, 7, 1)
+    spectral = {"estimator": SpectralSLDA, "n_topics": 2, "method": "two-stage", "n_restarts": 7}
+    topics = topicprism.fit(TEXTS, STARS, max_df=1.0, **spectral).topics
+    assert (topics.n_topics, topics.method, topics.n_restarts) == (2, "two-stage", 7)
 
 
 def test_other_estimators_by_class_or_instance():
@@ -242,7 +247,8 @@ def test_parts_fitted_over_batches_make_a_pipeline(pipeline):
         (TEXTS, STARS, {"n_topic": 3}, "got n_topic=3, which is an option neither of counting nor"),
         (TEXTS, STARS, {"estimator": Ridge()}, "expected one of topicprism's, such as Spec"),
         (TEXTS, STARS, {"estimator": "gibbs"}, "estimator='gibbs', but expected one of topic"),
-        (TEXTS, None, {}, "SpectralSLDA requires y to be passed"),
+        (TEXTS, None, {}, "AutoSLDA requires y to be passed"),
+        (TEXTS, STARS, {"method": "joint"}, "got method='joint', .* nor of AutoSLDA; the latter"),
         ("one text", STARS, {}, "texts is one str .* pass .text. for a single document"),
         (7, STARS, {}, "texts is a int, expected an iterable of strings"),
         (pd.DataFrame({"a": TEXTS, "b": ""}), STARS, {}, r"DataFrame of shape \(240, 2\), .* one"),
@@ -301,6 +307,7 @@ def test_scripts_without_spaces_are_told_from_others():
     assert unspaced([]) is None
 
 
+@pytest.mark.filterwarnings("ignore::topicprism.NothingPredictedWarning")  # which is so
 def test_texts_without_spaces_get_a_hint():
     texts = [UNSPACED["Chinese"], UNSPACED["Japanese"]] * 30
     hint = (

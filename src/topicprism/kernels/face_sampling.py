@@ -97,7 +97,7 @@ def _sample(words, n, mu, alpha, q, each, log, tolerance, known, sums, mean):  #
         if done >= FACES.min_batches:
             error = _mean_and_error(sums[:done], mean)
             apart = np.abs(mean - known).sum()
-            if apart + error < FACES.max_apart and error < FACES.max_error:  # it is confirmed
+            if apart + 2 * error < FACES.max_apart and error < FACES.max_error:  # it is confirmed
                 break
     return error
 

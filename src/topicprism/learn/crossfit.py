@@ -22,8 +22,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import reduce
-from operator import add
 from typing import Self
 
 import numpy as np
@@ -123,11 +121,18 @@ def cross_fit(docs: Documents, model: Model, halves: Halves, scale: ResponseScal
     apart = _dissimilarity([other.mu for _, other in halves], orders)
     coef, std = combine(theta, v, found, apart)
     predicted = np.concatenate([k.h @ o.eta for k, (_, o) in zip(known, halves, strict=True)])
-    y = reduce(add, known).y
+    y = np.concatenate([k.y for k in known])
     r2, slope, correlation = _agreement(y, predicted)
     size = abs(scale.scale)
     coef = scale.centre + scale.scale * coef
     return CrossFit(coef, size * std, 1 - apart, len(y), r2, slope, correlation)
+
+
+def held_out_r2(docs: Documents, halves: Halves) -> float:
+    """Of the responses of each half, predicted by the model of the other."""
+    known = [docs.total(inferred, other, half) for half, other in halves]
+    predicted = np.concatenate([k.h @ o.eta for k, (_, o) in zip(known, halves, strict=True)])
+    return _agreement(np.concatenate([k.y for k in known]), predicted)[0]
 
 
 def combine(theta: DocTopic, v: DocTopic, found: DocTopic, apart: Topic) -> tuple[Topic, Topic]:

@@ -8,14 +8,16 @@
 3. The same is done on each half of the documents.  The halves predict each other's responses:
    half of the target that steers the chain of all documents.  They also give effects, their
    standard errors, and whether topics are found again (:mod:`topicprism.learn.crossfit`).
-4. Unless their number was asked for, topics that the documents do not carry are dropped.
+4. Where sampled topics predict much less than topics fitted to the response, the result is that
+   of :mod:`topicprism.learn.text_road`: few words tell of the response, beside much else.
+5. Unless their number was asked for, topics that the documents do not carry are dropped.
 
 At most TEXT.learn_documents documents are sampled, in the order of their keys.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -24,7 +26,8 @@ from topicprism.documents import Threaded
 from topicprism.documents.corpus import Corpus, Rows, joined
 from topicprism.documents.subsets import ALL, KeyCounts, Subset
 from topicprism.inference import infer
-from topicprism.learn.crossfit import Halves, fit_halves
+from topicprism.learn import text_road
+from topicprism.learn.crossfit import Halves, fit_halves, held_out_r2
 from topicprism.learn.defaults import SAMPLED, STEERING, TEXT
 from topicprism.learn.refine import refine
 from topicprism.learn.replication import with_cross_fit
@@ -33,7 +36,6 @@ from topicprism.learn.result import AS_ASKED, FitContext, FitResult, selection_o
 from topicprism.learn.ridge import calibrate, products, regress
 from topicprism.learn.spectrum import describe_crowd
 from topicprism.learn.steering import gradients, map_products, shifted
-from topicprism.learn.text_road import text_sketch
 from topicprism.model import Model, ResponseScale
 from topicprism.samplers import (
     Gaussian,
@@ -71,6 +73,10 @@ def from_documents(context: FitContext) -> FitResult:
     seeds = context.rng.integers(2**62, size=3).tolist()
     learner = _HalfLearner(replace(context, docs=sample), k, seeds[1:])
     halves = fit_halves(KeyCounts.of(sample.corpus), ALL, learner)
+    spectral = [(half, m) for (half, _), m in zip(halves, learner.spectral, strict=True)]
+    r2 = held_out_r2(sample, halves), held_out_r2(sample, spectral)
+    if r2[0] < SAMPLED.min_r2_share * r2[1]:
+        return _of_the_response(context, *r2)
     guide = _guide(sample.corpus, halves, context.scale)
     steered = SteeredChain(context.scale, _prior(context), SAMPLED.sweeps)
     model = steered.topics(sample, start, guide, seeds[0])
@@ -151,18 +157,32 @@ class _HalfLearner:
     context: FitContext  # of documents in memory
     n_topics: int
     seeds: list[int]
+    spectral: list[Model] = field(default_factory=list)  # the response's own topics alone
 
     def __call__(self, subset: Subset) -> Model:
         c, seed = self.context, self.seeds.pop()
         assert isinstance(c.docs, Threaded)
         half = Threaded(subset.rows(c.docs.corpus), c.docs.n_threads)
         rng = np.random.default_rng(seed)
-        sketch = text_sketch(half, self.n_topics, rng)
+        sketch = text_road.text_sketch(half, self.n_topics, rng)
         own = replace(c, docs=half, sketch=sketch, keys=KeyCounts.of(half.corpus), rng=rng)
         steered = SteeredChain(c.scale, _prior(c), SAMPLED.half_sweeps)
         target = c.scale.standardised(half.corpus.y)
         model = steered.topics(half, _start(own, self.n_topics), target, seed)
+        few, _ = FirstTopics(own).of(min(TEXT.n_topics_of_few, self.n_topics))
+        self.spectral.append(calibrate(half, few, c.scale, ALL).model)
         return calibrate(half, model, c.scale, ALL).model
+
+
+def _of_the_response(context: FitContext, sampled: float, spectral: float) -> FitResult:
+    """Where words say little of the response beside much else, the chain does not find it."""
+    found = text_road.from_documents(context)
+    why = (
+        f"{found.selection.reasons['n_topics']}; not sampled, since sampled topics predict held-out "
+        f"documents with R2 {sampled:.3f} and topics fitted to the response with {spectral:.3f}"
+    )
+    reasons = found.selection.reasons | {"n_topics": why}
+    return replace(found, selection=replace(found.selection, reasons=reasons))
 
 
 def _start(context: FitContext, k: int) -> Model:

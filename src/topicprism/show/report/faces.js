@@ -212,7 +212,7 @@ const faceSampling = (facts, mu) => {
       if (batches.length < set.min_batches) continue;
       found = meanAndError(batches);
       const apart = sum(found.mean.map((x, i) => Math.abs(x - known[i])));
-      if (apart + found.error < set.max_apart && found.error < set.max_error) break; // confirmed
+      if (apart + 2 * found.error < set.max_apart && found.error < set.max_error) break; // confirmed
     }
     return found;
   }

@@ -1,0 +1,227 @@
+"""Effects by cross-fitting, topics that are found again, and the sampled default."""
+
+import warnings
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from crowds import crowd
+from numpy.testing import assert_allclose
+from scipy.sparse import csr_array
+
+from topicprism import AutoSLDA, Corpus, Model, NothingPredictedWarning, SpectralSLDA
+from topicprism.documents import Threaded
+from topicprism.documents.subsets import ALL, KeyCounts
+from topicprism.learn import auto, sampled_text
+from topicprism.learn.crossfit import _robust, combine, cross_fit, fit_halves
+from topicprism.learn.defaults import EFFECTS
+from topicprism.learn.replication import carried
+from topicprism.model import ResponseScale
+from topicprism.show.effects import effects
+from topicprism.vectorizer import FastCountVectorizer
+
+BOTH = np.ones((2, 3), bool)
+
+
+@pytest.fixture(scope="module")
+def text():
+    texts, y = crowd(1500)
+    return FastCountVectorizer(min_df=5, max_df=0.5).fit_transform(texts), np.array(y)
+
+
+# --- two halves make one effect ---------------------------------------------------------
+
+
+def test_robust_variances_are_the_sandwich(rng):
+    """Of HC3, written out document by document; the penalty is negligible here."""
+    h = rng.dirichlet(np.ones(3), 400)
+    y = h @ [1.0, -1, 0.5] + h[:, 0] * rng.standard_normal(400)
+    eta, variance = _robust(h, y)
+    inverse = np.linalg.inv(h.T @ h)
+    errors = (y - h @ eta) / (1 - np.array([row @ inverse @ row for row in h]))
+    meat = sum(e**2 * np.outer(row, row) for e, row in zip(errors, h, strict=True))
+    assert_allclose(variance, np.diag(inverse @ meat @ inverse), rtol=0.02)
+
+
+def test_halves_that_agree_have_the_errors_of_the_responses():
+    theta = np.array([[1.0, 2, 3], [1.0, 2, 3]])
+    coef, std = combine(theta, np.full((2, 3), 0.04), BOTH, np.full(3, 0.1))
+    assert_allclose(coef, [1, 2, 3])
+    assert_allclose(std, np.sqrt(0.08) / 2)
+
+
+def test_topics_that_differ_between_halves_have_wider_intervals():
+    theta = np.array([[1.0, 2, 3], [1.0, 2, 5]])
+    _, std = combine(theta, np.full((2, 3), 0.01), BOTH, np.array([0.0, 0.1, 0.3]))
+    assert std[0] < std[1] < std[2]
+    assert_allclose(std[0], np.sqrt(0.02) / 2)  # alike in both halves: nothing is added
+
+
+def test_a_topic_of_one_half_has_that_half_s_effect_and_one_of_none_has_no_error():
+    found = np.array([[True, True, False], [True, False, False]])
+    theta = np.array([[1.0, 2, 3], [2.0, 9, 9]])
+    coef, std = combine(theta, np.full((2, 3), 0.01), found, np.full(3, 0.1))
+    assert_allclose(coef[:2], [1.5, 2])
+    assert std[1] > std[0] / 2 > 0
+    assert np.isnan([coef[2], std[2]]).all()
+
+
+def test_standard_errors_cover_what_halves_vary_by(rng):
+    """Drawn: effects of two halves with errors of known size, topics that differ by c d."""
+    z = []
+    for _ in range(300):
+        d, truth = rng.uniform(0.02, 0.3, 12), rng.standard_normal(12)
+        v = np.full((2, 12), 0.01)
+        theta = truth + np.sqrt(v + 0.5 * d / 2) * rng.standard_normal((2, 12))
+        coef, std = combine(theta, v, np.ones((2, 12), bool), d)
+        z.append((coef - truth) / std)
+    z = np.concatenate(z)
+    assert 0.9 < np.mean(np.abs(z) < 1.96) < 0.985
+
+
+def test_known_topics_give_the_effects_that_were_drawn(rng):
+    """Both halves have the truth: the effects are the regression's, within three of its errors."""
+    mu = rng.dirichlet(np.full(60, 0.1), 3).T
+    h = rng.dirichlet(np.ones(3), 2000)
+    counts = np.array([rng.multinomial(80, mu @ row) for row in h])
+    eta = np.array([1.0, 3.0, 4.0])
+    y = h @ eta + 0.5 * rng.standard_normal(2000)
+    docs = Threaded(Corpus(csr_array(counts), y), 1)
+    model = Model(np.ones(3), mu, eta, 0.5)
+    halves = fit_halves(KeyCounts.of(docs.corpus), ALL, lambda subset: model)
+    known = cross_fit(docs, model, halves, ResponseScale(y.mean(), y.std()))
+    assert (np.abs(known.coef - eta) < 3 * known.std).all()
+    assert_allclose(known.replication, 1)
+    assert known.predicts
+    assert 0.4 < known.r2 < 1
+
+
+def test_too_few_documents_have_no_halves():
+    few = Corpus(csr_array(np.eye(2 * EFFECTS.min_half_documents - 1, dtype=int)), np.zeros(39))
+    assert fit_halves(KeyCounts.of(few), ALL, lambda subset: 1 / 0) == ()
+
+
+# --- topics that documents carry ---------------------------------------------------------
+
+
+def test_topics_that_are_lost_alike_or_small_are_dropped():
+    mu = np.eye(6)[:, [0, 1, 2, 3, 0, 4]] * 0.99 + 0.01 / 6
+    model = Model(np.ones(6), mu / mu.sum(axis=0), np.zeros(6), 1.0)
+    shares = np.array([0.4, 0.2, 0.2, 0.005, 0.1, 0.095])
+    keep, said = carried(model, np.array([0.9, 0.9, 0.5, 0.9, 0.9, 0.9]), shares)
+    assert keep.tolist() == [0, 1, 5]
+    assert said == (
+        "1 not found again in halves of the documents and 1 like another and 1 with under 1% of "
+        "the words"
+    )
+
+
+def test_two_topics_are_kept_at_least():
+    model = Model(np.ones(3), np.eye(3), np.zeros(3), 1.0)
+    keep, _ = carried(model, np.array([0.1, 0.3, 0.2]), np.full(3, 1 / 3))
+    assert keep.tolist() == [1, 2]
+
+
+def test_topics_of_a_small_table_are_found_again_and_none_are_alike(text):
+    X, y = text[0][:500], text[1][:500]
+    model = AutoSLDA(random_state=0).fit(X, y)
+    assert (model.replication_ >= 0.7).all()
+    root = np.sqrt(model.components_)
+    assert (root @ root.T)[~np.eye(len(root), dtype=bool)].max() < 0.9
+    assert model.transform(X).mean(axis=0).min() > 0.01
+    assert model.score(text[0][500:], text[1][500:]) > 0.5
+
+
+# --- permuted responses -------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("method", ["joint", "two-stage"])
+def test_permuted_responses_have_no_effects(text, method):
+    """Errors conditional on topics gave |z| of 20 and more here, in joint fits."""
+    X, y = text
+    z = []
+    for seed in range(8):
+        other = np.random.default_rng(seed).permutation(y)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", NothingPredictedWarning)
+            model = SpectralSLDA(10, method=method, random_state=0).fit(X, other)
+        z.append((model.coef_ - y.mean()) / model.coef_std_)
+    z = np.concatenate(z)
+    shown = np.isfinite(z)
+    assert np.mean(np.abs(z[shown]) > 1.96) < 0.2 if shown.any() else True
+    assert np.abs(z[shown]).max(initial=0) < 4.5
+    assert shown.mean() < 0.5  # mostly nothing is predicted, and nothing is shown
+
+
+def test_where_nothing_is_predicted_no_interval_is_shown(text):
+    X, y = text
+    other = np.random.default_rng(0).permutation(y)
+    with pytest.warns(NothingPredictedWarning, match="read no effect into the coefficients"):
+        model = SpectralSLDA(5, random_state=0).fit(X[:1000], other[:1000])
+    shown = effects(model)
+    assert shown.interval is None
+    assert not shown.predicts
+    assert model.score(X[1000:], other[1000:]) > -0.02
+
+
+# --- the default on text --------------------------------------------------------------------
+
+
+FEW = replace(
+    sampled_text.SAMPLED,
+    **{"min_documents": 100, "min_words": 100, "sweeps": (5, 10, 5), "half_sweeps": (5, 5, 5)},
+)
+
+
+@pytest.fixture
+def sampling(monkeypatch):
+    """Documents are sampled although they are few, with few sweeps, as the function is told."""
+
+    def told(**settings):
+        for module in (auto, sampled_text):
+            monkeypatch.setattr(module, "SAMPLED", replace(FEW, **settings))
+
+    return told
+
+
+@pytest.mark.filterwarnings("ignore::topicprism.NothingPredictedWarning")
+def test_neither_rows_nor_threads_matter_to_sampled_topics(text, sampling):
+    sampling(min_r2_share=-1e9)
+    X, y = text[0][:800], text[1][:800]
+    order = np.random.default_rng(1).permutation(800)
+    one = AutoSLDA(8, random_state=0).fit(X, y)
+    two = AutoSLDA(8, random_state=0, n_jobs=2).fit(X[order], y[order])
+    assert "steered" in one.selection_.reasons["alpha0"]
+    assert_allclose(two.predict(X), one.predict(X), atol=1e-9)
+    assert_allclose(two.coef_, one.coef_, atol=1e-9)
+
+
+def test_sampled_topics_that_miss_the_response_give_way(text, sampling):
+    """A third of the words tells of the response, beside more subjects than there are topics."""
+    sampling()
+    X, y = text
+    made = AutoSLDA(8, random_state=0).fit(X[:1200], y[:1200])
+    assert (
+        "not sampled, since sampled topics predict held-out" in made.selection_.reasons["n_topics"]
+    )
+    assert made.score(X[1200:], y[1200:]) > 0.5
+
+
+def test_what_was_asked_for_is_kept_by_a_chain(text, sampling):
+    sampling(min_r2_share=-1e9)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", NothingPredictedWarning)
+        made = AutoSLDA(6, alpha0=2.0, noise_variance=0.3, random_state=0).fit(*text)
+    assert len(made.coef_) == 6
+    assert_allclose([made.alpha_.sum(), made.noise_variance_], [2.0, 0.3])
+    assert set(made.selection_.reasons.values()) == {"as asked"}
+
+
+def test_documents_anywhere_give_the_same_model(text, sampling):
+    sampling(min_r2_share=-1e9)
+    X, y = text[0][:600], text[1][:600]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", NothingPredictedWarning)
+        here = AutoSLDA(4, random_state=0).fit(X, y)
+        there = AutoSLDA(4, random_state=0).fit_documents(Threaded(Corpus(X, y), 2))
+    assert_allclose(there.predict(X), here.predict(X), atol=1e-9)
