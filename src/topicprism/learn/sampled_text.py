@@ -178,8 +178,8 @@ def _of_the_response(context: FitContext, sampled: float, spectral: float) -> Fi
     """Where words say little of the response beside much else, the chain does not find it."""
     found = text_road.from_documents(context)
     why = (
-        f"{found.selection.reasons['n_topics']}; not sampled, since sampled topics predict held-out "
-        f"documents with R2 {sampled:.3f} and topics fitted to the response with {spectral:.3f}"
+        f"{found.selection.reasons['n_topics']}; not sampled, since sampled topics predict "
+        f"held-out documents with R2 {sampled:.3f}, those fitted to the response {spectral:.3f}"
     )
     reasons = found.selection.reasons | {"n_topics": why}
     return replace(found, selection=replace(found.selection, reasons=reasons))
