@@ -49,7 +49,8 @@ def from_documents(context: FitContext) -> FitResult:
     for k in sorted((k for k in TEXT.candidates if k < chosen[0]), reverse=True):
         if not best.dropped or best.model.n_topics >= k:
             break
-        again = _supervised(context, first, (k, *chosen[1:]))  # fewer, of which more may be carried
+        fewer = f"of {chosen[0]}, halves of the documents have fewer in common than of {k}"
+        again = _supervised(context, first, (k, f"{chosen[1]}; {fewer}", chosen[2]))
         best = again if again.model.n_topics > best.model.n_topics else best
     return best
 
