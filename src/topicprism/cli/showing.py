@@ -123,7 +123,7 @@ def replication(topics: list[dict[str, Any]], predicts: bool) -> Iterator[str]:
         return
     said = ["found again: whether two halves of the documents both have the topic"]
     if not predicts:
-        said.append(NOT_PREDICTED[0].lower() + NOT_PREDICTED[1:].rstrip(".").replace(".  ", "; "))
+        said.append(NOT_PREDICTED)
     elif any(t["interval"] is None for t in topics):
         said.append("a topic that neither half has gets no interval")
     for text in said:

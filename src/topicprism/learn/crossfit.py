@@ -60,6 +60,12 @@ class CrossFit:
         """Whether predictions and responses are correlated beyond chance."""
         return bool(self.correlation * np.sqrt(self.n) > EFFECTS.prediction_z)
 
+    @property
+    def shrunk_r2(self) -> float:
+        """R2 of predictions that are shrunk like these, above 0 if they predict beyond chance."""
+        r2 = self.r2 if self.slope >= 1 else float(self.correlation) ** 2
+        return float(r2) if self.predicts else min(self.r2, 0.0)
+
     def shrunk(self, eta: Topic, centre: float) -> Topic:
         """Coefficients for prediction, nearer to the mean if the halves' went too far."""
         return centre + min(max(self.slope, 0.0), 1.0) * (eta - centre)

@@ -28,6 +28,7 @@ def with_cross_fit(
         fewer = _carried(found, docs, known, halves, context)
         if fewer is not found:
             found, known = fewer, cross_fit(docs, fewer.model, halves, context.scale)
+    predicts = known.predicts or found.model.n_topics == 1  # one topic has nothing to predict by
     eta = known.shrunk(found.model.eta, context.scale.centre)
     coef = np.where(np.isnan(known.coef), eta, known.coef)
     order = np.lexsort((-found.model.alpha, coef))
@@ -36,10 +37,10 @@ def with_cross_fit(
         found,
         model=replace(found.model, eta=eta).reordered(order),
         coef=coef[order],
-        coef_std=known.std[order] if known.predicts else np.full(len(order), np.nan),
+        coef_std=known.std[order] if predicts else np.full(len(order), np.nan),
         replication=known.replication[order],
-        cross_fitted_r2=known.r2,
-        predicts=known.predicts,
+        cross_fitted_r2=known.shrunk_r2,
+        predicts=predicts,
         frozen_topics=tuple(sorted(back[i] for i in found.frozen_topics)),
     )
 

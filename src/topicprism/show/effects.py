@@ -50,6 +50,7 @@ class Effects:
     observed: tuple[float, float] | None = None  # range of the training responses, if known
     scale: Scale = None  # that the response was fitted on; all above is on its own
     replication: Topic | None = None  # similarity of each topic in two halves of the documents
+    r2: float | None = None  # of responses predicted by topics of the other half
 
     @property
     def order(self) -> Ints:
@@ -79,7 +80,7 @@ class Effects:
     @property
     def predicts(self) -> bool:
         """Whether topics predict responses that had no part in them, as far as that was tried."""
-        return self.replication is None or self.interval is not None
+        return self.r2 is None or self.r2 > 0 or self.model.n_topics == 1
 
     def found_again(self, i: int) -> bool | None:
         """Whether two halves of the documents both have the topic; None if it was not tried."""
@@ -167,6 +168,7 @@ def effects(fitted: Any, words: Any = None, label: Any = None, info: Any = None)
         observed=_observed(facts),
         scale=scale,
         replication=getattr(topics, "replication_", None),
+        r2=getattr(topics, "cross_fitted_r2_", None),
     )
 
 

@@ -1,7 +1,7 @@
 (() => {
   const facts = JSON.parse(document.getElementById("facts").textContent);
-  const { words, eta, share, classes, names, response, reading } = facts;
-  const { mu, overall, tokens, read, relevant, told } = reader(facts);
+  const { words, eta, effects, share, classes, names, response, reading } = facts;
+  const { mu, overall, tokens, read, relevant } = reader(facts);
   const k = eta.length;
   const byId = (id) => document.getElementById(id);
 
@@ -68,7 +68,7 @@
 
   function choose(topic) {
     chosen = topic;
-    const effect = response === null ? "" : `: ${response} ${fixed(told(eta[topic]))}`;
+    const effect = response === null ? "" : `: ${response} ${fixed(effects[topic])}`;
     byId("chosen").replaceChildren(badge(topic), ` Topic ${topic + 1}${visible(effect)}`);
     for (const button of document.querySelectorAll("[data-topic][aria-pressed]"))
       button.setAttribute("aria-pressed", String(Number(button.dataset.topic) === topic + 1));

@@ -98,6 +98,7 @@ def _for_script(s: Summary) -> dict[str, Any]:
         "weight": WEIGHT,
         "relevance_decimals": DECIMALS,
         "share": [t.share for t in s.topics],
+        "effects": [t.effect for t in s.topics],
         "common": s.common,
         "names": [t.name for t in s.topics],
         "classes": looks(s),
