@@ -1243,7 +1243,7 @@ def test_topics_are_told_to_be_found_again_or_not():
     assert len(list(replication([topic], predicts=True))) == 1
     assert "neither half has gets no interval" in "".join(replication([topic, other], True))
     lines = list(replication([topic, other], predicts=False))
-    assert "the words do not predict the response" in " ".join(" ".join(lines).split())
+    assert "The words do not predict the response" in " ".join(" ".join(lines).split())
     assert max(map(len, lines)) <= 80
 
 
