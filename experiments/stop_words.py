@@ -1,4 +1,4 @@
-"""Which stop words: what SpectralSLDA() predicts with and without words that tell something.
+"""Which stop words: what the default predicts with and without words that tell something.
 
     python experiments/stop_words.py                 # twenty minutes on two cores
     python experiments/stop_words.py --only imdb     # one corpus
@@ -17,8 +17,10 @@ import re
 import warnings
 
 import numpy as np
-import real_text
+import pandas as pd
+from comparison.corpora import DATA, N_JOBS
 from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS, TfidfVectorizer
+from sklearn.linear_model import Ridge
 
 import topicprism
 from topicprism.datasets import make_reviews
@@ -34,6 +36,7 @@ CORPORA = {  # name: file, documents to train on, whether cut to sentences
     "devices sentences": ("amazon_devices.parquet", 4_000, True),
 }
 N_TEST, N_FOLDS, N_WORDS = 2_000, 3, (5, 15)
+PENALTIES = np.logspace(-1, 2, 13)
 PRONOUNS = (
     "anyone anything he her hers herself him himself his it its itself me my myself our ours "
     "ourselves she someone something their them themselves they us we you your yours yourself "
@@ -58,10 +61,10 @@ def last_sentence(text: str) -> str | None:
 
 def load(name: str):
     file, n, cut = CORPORA[name]
-    path = real_text.DATA / file
+    path = DATA / file
     if not path.exists():
         return None
-    table = real_text._table(path)
+    table = pd.read_parquet(path)
     texts, y = table["text"].tolist(), table["rating"].to_numpy()
     if cut:
         ends = [last_sentence(text) for text in texts]
@@ -74,7 +77,7 @@ def predicted(texts, y, new, stop) -> np.ndarray:
     if stop == "ridge":
         return ridge(texts, y, new)
     listed = None if stop is None else sorted(stop)
-    fitted = topicprism.fit(texts, y, stop_words=listed, n_jobs=real_text.N_JOBS)
+    fitted = topicprism.fit(texts, y, stop_words=listed, n_jobs=N_JOBS)
     return fitted.predict(new)
 
 
@@ -82,9 +85,13 @@ def ridge(texts, y, new) -> np.ndarray:
     """The penalty is that of the best of the last 15 % of the training documents."""
     A = TfidfVectorizer(sublinear_tf=True, token_pattern=r"(?u)\b\w+\b", min_df=2).fit(texts)
     X, rest, cut = A.transform(texts), A.transform(new), int(0.85 * len(y))
-    tried = [real_text._ridge(X[:cut], y[:cut], X[cut:], a) for a in real_text.PENALTIES]
-    best = real_text.PENALTIES[np.argmax([pr2(y[cut:], y_hat) for y_hat in tried])]
-    return real_text._ridge(X, y, rest, best)
+    tried = [ridge_on(X[:cut], y[:cut], X[cut:], a) for a in PENALTIES]
+    best = PENALTIES[np.argmax([pr2(y[cut:], y_hat) for y_hat in tried])]
+    return ridge_on(X, y, rest, best)
+
+
+def ridge_on(X, y, new, penalty: float) -> np.ndarray:
+    return Ridge(penalty, solver="sparse_cg").fit(X, y).predict(new)
 
 
 def scores(texts, y, n: int, stop) -> tuple[float, float]:
