@@ -17,7 +17,8 @@ class AutoSLDA(_SupervisedTopics):
     words, found by tensor decomposition, are where a Gibbs chain of 140 sweeps starts, which is
     steered towards better predictions from words (prediction-constrained learning, Hughes et al.
     2018).  At most 20,000 documents are sampled.  With fewer than 2,000 documents or 100,000 words
-    nothing is sampled, and topics are those of :class:`SpectralSLDA`.
+    nothing is sampled, and topics are those of :class:`SpectralSLDA`; likewise where sampled topics
+    predict held-out documents with less than 0.7 of the R2 of topics fitted to the response.
 
     In the regime "text" effects are cross-fitted: the same is done on each half of the documents,
     and the responses of a half are regressed on the topics of the other.  Topics that the halves do
