@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from abc import abstractmethod
 from typing import Any, Self
 
 import numpy as np
@@ -98,8 +99,9 @@ class _SupervisedTopics(Regression, _SpectralTopics):
         result = learn(docs, self._request(), generator(self.random_state))
         return self._keep(result, 0)
 
+    @abstractmethod
     def _request(self) -> FitRequest:
-        raise NotImplementedError
+        """What the parameters ask for."""
 
     def _keep(self, result: FitResult, n_documents: int) -> Self:
         super()._keep(result, n_documents)
