@@ -147,6 +147,7 @@ def test_the_defaults_are_one_copy():
     ("options", "sentence"),
     [
         (["--model", "gibbs", "--method", "joint"], "--method joint has no use with --model gibbs"),
+        (["--model", "auto", "--method", "joint"], "--method joint has no use with --model auto"),
         (["--model", "lda", "--noise-variance", "1"], "--noise-variance 1.0 has no use with --mod"),
         (["--model", "lda", "--target", "stars"], "--target 'stars' has no use with --model lda"),
         (

@@ -98,7 +98,6 @@ def model(p: ArgumentParser) -> None:
     g.add_argument(
         "--model",
         choices=MODELS,
-        default=next(iter(MODELS)),
         help="auto; spectral; lda, without a response; or a sampler: gibbs, hybrid, medlda; all "
         "but auto and spectral keep the counts in memory (default: auto)",
     )

@@ -114,8 +114,7 @@ def _from_sketch(session: Session) -> TopicPipeline:
         )
     sketch = load_sketch(args.files[0])
     session.progress.stage("learning")
-    if args.model == AUTO:
-        args.model = SPECTRAL  # what a sketch is made for
+    args.model = args.model or SPECTRAL  # what a sketch is made for
     topics = estimator(args)
     if not hasattr(topics, "fit_sketch"):
         raise TableError(
@@ -196,8 +195,8 @@ def estimator(args: argparse.Namespace) -> Any:
         "n_kept": args.kept_sweeps,
     }
     given = {name: value for name, value in asked.items() if value is not None}
-    if args.model == AUTO and any(name in given for name in OF_SPECTRAL):
-        args.model = SPECTRAL
+    if args.model is None:
+        args.model = SPECTRAL if any(name in given for name in OF_SPECTRAL) else AUTO
     kind = getattr(estimators, MODELS[args.model])
     known = kind().get_params(deep=False)
     for name, value in given.items():
