@@ -21,7 +21,6 @@ EXAMPLES = {  # by command; the first of each is shown by topicprism --help
     "fit": [
         "fit reviews.csv --report reviews.html",
         "fit 'data/*.parquet' --text review --target stars -o m.tprism",
-        "fit videos.csv --target views --log",
         "fit briefe.csv --encoding cp1252 --stop-words stop.txt",
     ],
     "topics": [
