@@ -1139,6 +1139,7 @@ def test_the_examples_of_the_docs_run(tmp_path, monkeypatch, capsys, reviews):
     monkeypatch.chdir(tmp_path)
     write_csv(tmp_path / "reviews.csv", texts, y)
     write_csv(tmp_path / "new.csv", texts[:20], y[:20])
+    write_csv(tmp_path / "videos.csv", texts, np.exp(y))
     write_csv(tmp_path / "site_a.csv", texts[:700], y[:700])
     write_csv(tmp_path / "site_b.csv", texts[700:], y[700:])
     page = (ROOT.parent / "docs" / "cli.md").read_text()

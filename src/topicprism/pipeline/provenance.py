@@ -99,7 +99,7 @@ class Ledger:
         return self.add_responses(batch.y)
 
     def add_responses(self, responses: Any) -> Self:
-        y = np.asarray([] if responses is None else responses)
+        y = np.asarray([] if responses is None else responses).ravel()
         if len(y) and y.dtype.kind in "biuf":
             numbers = y.astype(float)
             self.moments += RunningMoments.of(numbers, np.ones(len(y)))
@@ -107,7 +107,7 @@ class Ledger:
             self.low = min(self.low, float(numbers.min()))
             self.high = max(self.high, float(numbers.max()))
         elif len(y):
-            self.labels.update(map(str, np.unique(y)))
+            self.labels.update(map(str, y.tolist()))
         return self
 
     @property
