@@ -137,7 +137,7 @@ def test_topics_of_a_small_table_are_found_again_and_none_are_alike(text):
 
 @pytest.mark.parametrize("method", ["joint", "two-stage"])
 def test_permuted_responses_have_no_effects(text, method):
-    """Errors conditional on topics gave |z| of 20 and more here, in joint fits."""
+    """The response finds topics in joint fits: errors conditional on them would be too small."""
     X, y = text
     z = []
     for seed in range(8):
