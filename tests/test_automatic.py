@@ -38,7 +38,7 @@ from topicprism.learn.spectrum import (
     spectrum_is_complete,
     without_noise,
 )
-from topicprism.model import Model, ResponseScale
+from topicprism.model import Model
 from topicprism.spectral.basis import trace_of_A
 from topicprism.spectral.decompose import decompose
 from topicprism.spectral.moments import word_sums
@@ -520,11 +520,11 @@ def test_calibration_leaves_short_documents_out_and_finds_the_noise(rng):
     X, y, truth = make_slda(6000, n_words=80, n_topics=3, doc_length=100, noise=0.4, random_state=2)
     X = csr_array(np.vstack([X.toarray(), np.eye(1, 80, dtype=int)]))
     y = np.append(y, 1e6)
-    found = calibrate(Corpus(X, y), truth, ResponseScale(0.0, 1.0), ALL)
+    found = calibrate(Corpus(X, y), truth, ALL)
     assert_allclose(found.model.eta, truth.eta, atol=0.1)
     assert_allclose(found.model.sigma**2, 0.16, rtol=0.15)
     assert_allclose(found.predictive_variance[1], 1, atol=0.4)
-    assert products(Corpus(X, y), truth, ResponseScale(0.0, 1.0), ALL).n == 6000
+    assert products(Corpus(X, y), truth, ALL).n == 6000
 
 
 def test_bursts_count_less(rng):

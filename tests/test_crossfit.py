@@ -13,10 +13,8 @@ from topicprism import AutoSLDA, Corpus, Model, NothingPredictedWarning, Spectra
 from topicprism.documents import Threaded
 from topicprism.documents.subsets import ALL, KeyCounts
 from topicprism.learn import auto, sampled_text
-from topicprism.learn.crossfit import _robust, combine, cross_fit, fit_halves
+from topicprism.learn.crossfit import _robust, carried, combine, cross_fit, fit_halves
 from topicprism.learn.defaults import EFFECTS
-from topicprism.learn.replication import carried
-from topicprism.model import ResponseScale
 from topicprism.show.effects import effects
 from topicprism.vectorizer import FastCountVectorizer
 
@@ -89,7 +87,7 @@ def test_known_topics_give_the_effects_that_were_drawn(rng):
     docs = Threaded(Corpus(csr_array(counts), y), 1)
     model = Model(np.ones(3), mu, eta, 0.5)
     halves = fit_halves(KeyCounts.of(docs.corpus), ALL, lambda subset: model)
-    known = cross_fit(docs, model, halves, ResponseScale(y.mean(), y.std()))
+    known = cross_fit(docs, model, halves)
     assert (np.abs(known.coef - eta) < 3 * known.std).all()
     assert_allclose(known.replication, 1)
     assert known.predicts

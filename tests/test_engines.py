@@ -181,7 +181,7 @@ class Counting:
         self.n_words = docs.n_words
 
     def total(self, part, *shared):
-        if part is of_subset:
+        if any(f is of_subset for f in (part, *shared)):  # of standardised documents, perhaps
             self.some += 1
         else:
             self.all += 1

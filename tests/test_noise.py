@@ -251,15 +251,16 @@ def test_topics_take_the_noise_of_responses_they_were_learnt_from(rng, monkeypat
 
     monkeypatch.setattr(model_road, "noise_by_split_half", look)
     monkeypatch.setattr(noise, "MODEL", replace(MODEL, noise_tolerance=0.0))
-    own = []
+    own, variances = [], []
     for _ in range(8):
         truth = draw_model(300, 5, rng, alpha=0.2, noise=0.5)
         X, y, _ = draw_corpus(truth, 1500, 60, rng)
         fitted = SpectralSLDA(5, alpha0=1.0, random_state=0).fit(X, y)
         docs = Corpus(X, y)
-        own.append(noise_by_split_half(docs, all_of_them(docs, fitted.model_)))
-    found = [[e.value / 0.25 for e in estimates] for estimates in (own, seen)]
-    own, unseen = np.mean(found, axis=1)  # each with a standard error of 0.02
+        own.append(noise_by_split_half(docs, all_of_them(docs, fitted.model_)).value / 0.25)
+        variances.append(y.var())  # of responses that are standardised when the model is learnt
+    unseen = [v * e.value / 0.25 for v, e in zip(variances, seen, strict=True)]
+    own, unseen = np.mean(own), np.mean(unseen)  # each with a standard error of 0.02
     assert own < 0.95
     assert_allclose(unseen, 1, atol=0.07)
 

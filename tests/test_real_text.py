@@ -11,6 +11,7 @@ words and stop words are kept.
 
 import csv
 import json
+import warnings
 from pathlib import Path
 
 import numpy as np
@@ -21,7 +22,7 @@ from real_text import TABLE, real_reviews
 from scipy.stats import spearmanr
 
 import topicprism
-from topicprism import ShortDocumentsWarning
+from topicprism import NothingPredictedWarning, ShortDocumentsWarning
 from topicprism.cli import main
 from topicprism.vectorizer import stop_words
 
@@ -31,9 +32,15 @@ GOLDEN = Path(__file__).parent / "golden" / "text.json"
 FACTS = ("n_rows", "n_documents", "n_left_out", "n_words", "n_topics", "estimator", "response")
 
 
+# Whether halves of 60 reviews predict each other is chance; what is tested holds either way.
+pytestmark = pytest.mark.filterwarnings("ignore::topicprism.NothingPredictedWarning")
+
+
 @pytest.fixture(scope="module")
 def made():
-    return topicprism.fit(TEXTS, STARS, n_topics=3, **KEPT)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", NothingPredictedWarning)
+        return topicprism.fit(TEXTS, STARS, n_topics=3, **KEPT)
 
 
 def rank_correlation(y, seeds):
@@ -74,15 +81,14 @@ def test_defaults_say_how_little_120_reviews_tell():
 
 
 @pytest.mark.filterwarnings("ignore::topicprism.ShortDocumentsWarning")
-@pytest.mark.filterwarnings("ignore::topicprism.NothingPredictedWarning")  # of permuted stars
 def test_held_out_stars_are_ranked_better_than_permuted_ones():
-    """0.32, 0.29 and 0.27 on three sets of six splits; with permuted stars 0.01, standard
-    deviation 0.07, at most 0.17 (20 permutations).  Stop words are kept because other settings
+    """0.2 to 0.34 on sets of six splits; with permuted stars 0.01, standard deviation 0.07, at
+    most 0.17 (20 permutations): 0.05 on twelve splits.  Stop words are kept because other settings
     were seen to find less or nothing in these very reviews: no claim about other text."""
-    found = rank_correlation(STARS, range(100, 106))
+    found = rank_correlation(STARS, range(100, 112))
     permuted = np.random.default_rng(0).permutation(STARS)
-    assert found > 0.22  # three standard deviations above chance
-    assert abs(rank_correlation(permuted, range(100, 106))) < 0.22
+    assert found > 0.15  # three standard deviations above chance
+    assert abs(rank_correlation(permuted, range(100, 112))) < 0.15
 
 
 def test_topics_are_of_words_that_reviews_use(made):
@@ -137,13 +143,13 @@ def test_each_review_twice_gives_the_same_words_and_facts():
     assert twice.info["response"]["mean"] == pytest.approx(once.info["response"]["mean"])
 
 
-@pytest.mark.filterwarnings("ignore::topicprism.NothingPredictedWarning")
 def test_stars_in_other_units_are_predicted_in_those(made):
-    """Per cent rather than stars: a line maps one to the other, to rounding."""
+    """Per cent rather than stars: a line maps one to the other, and decides nothing else."""
     other = topicprism.fit(TEXTS, 25 * (STARS - 1), n_topics=3, **KEPT)
-    assert_allclose(other.topics.components_, made.topics.components_, atol=1e-8)
-    # In halves of 60 reviews rounding may decide between directions, by which predictions shrink.
-    assert_allclose(other.predict(TEXTS), 25 * (made.predict(TEXTS) - 1), atol=5)
+    assert_array_equal(other.topics.components_, made.topics.components_)
+    assert_allclose(other.predict(TEXTS), 25 * (made.predict(TEXTS) - 1), atol=1e-9)
+    assert_allclose(other.topics.coef_, 25 * (made.topics.coef_ - 1), atol=1e-9)
+    assert_allclose(other.topics.coef_std_, 25 * made.topics.coef_std_, atol=1e-9)
 
 
 def test_a_table_of_ten_reviews_is_too_small_and_says_so():

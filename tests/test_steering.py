@@ -20,12 +20,10 @@ from topicprism.kernels.gibbs import topics as draw_topics
 from topicprism.kernels.gradient import gradients as kernel
 from topicprism.kernels.gradient import map_proportions
 from topicprism.learn.defaults import STEERING
-from topicprism.learn.hybrid import STANDARD, Hybrid, HybridRequest
+from topicprism.learn.hybrid import Hybrid, HybridRequest
 from topicprism.learn.ridge import Products, products, regress
 from topicprism.learn.steering import Gradients, gradients, map_products, prior_shift
 from topicprism.samplers import Gaussian, Plan, Schedule, chain, flat, init, observe
-
-AS_IT_IS = STANDARD
 
 
 def proportions(counts, mu, alpha, n_sweeps=3000):
@@ -130,7 +128,7 @@ def test_topics_lean_to_what_predicts_new_documents(rng):
     docs, fits = Corpus(X[:3000], mood[:3000]), []
     for strength in (0, 1):
         model, last = steered_by(docs, 60, strength)
-        eta = regress(docs.total(products, model, AS_IT_IS, ALL)).eta
+        eta = regress(docs.total(products, model, ALL)).eta
         fits.append(pr2(mood[new], infer(model, X[new]) @ eta))
         assert np.any(last.prior_shift) == bool(strength)
     assert fits[1] > fits[0] + 0.1

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Any
 
-from topicprism._typing import Doc, Ints, Topic, WordTopic
+from topicprism._typing import Array, Doc, Ints, Topic, WordTopic
 
 
 class TooManyTopics(ValueError):
@@ -36,6 +36,11 @@ class ResponseScale:
 
     def standardised(self, y: Doc) -> Doc:
         return (y - self.centre) / self.scale
+
+    def restored(self, t: Array) -> Array:
+        """Responses that were standardised, in their own units."""
+        y: Array = self.centre + self.scale * t
+        return y
 
 
 @dataclass(frozen=True)
@@ -70,3 +75,7 @@ class Model:
     def with_alpha0(self, alpha0: float) -> Model:
         """The same model, the Dirichlet parameters scaled to this sum."""
         return replace(self, alpha=self.alpha * (alpha0 / self.alpha.sum()))
+
+    def in_units(self, scale: ResponseScale) -> Model:
+        """The model of a standardised response, in the units of the response itself."""
+        return replace(self, eta=scale.restored(self.eta), sigma=abs(scale.scale) * self.sigma)

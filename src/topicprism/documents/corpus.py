@@ -93,6 +93,13 @@ class Corpus:
         """64 bits of each document's words and counts, by which it goes into folds and samples."""
         return document_keys(self.counts)
 
+    @property
+    def lengths(self) -> Doc:
+        """Words of each document."""
+        n_words = np.empty(len(self))
+        keys.lengths(self.counts.indptr, self.counts.data, n_words)
+        return n_words
+
     def rows(self, start: int, stop: int) -> Corpus:
         """Consecutive documents, as views: nothing is copied but the row pointers."""
         some = Corpus(take_rows(self.counts, start, stop), self.y[start:stop], self.by_key)
@@ -100,13 +107,15 @@ class Corpus:
 
     def long(self) -> Corpus:
         """The documents with three words or more; itself if they all are."""
-        X = self.counts
-        ends = np.concatenate([[0.0], np.cumsum(X.data, dtype=float)])[X.indptr]
-        return self.take(np.diff(ends) >= MIN_WORDS)
+        return self.take(self.lengths >= MIN_WORDS)
 
     def take(self, these: NDArray[np.bool_]) -> Corpus:
         """Some documents, in a copy; itself if these are all."""
         return self if these.all() else self._taken(np.flatnonzero(these), self.by_key)
+
+    def with_response(self, y: Doc) -> Corpus:
+        """The same documents with another response."""
+        return Corpus(self.counts, y, self.by_key)._with_keys(self, slice(None))
 
     def in_key_order(self, n_documents: int = 0) -> Corpus:
         """The same documents, in a copy whose order does not depend on theirs."""

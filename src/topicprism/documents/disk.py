@@ -25,6 +25,7 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from topicprism.documents.corpus import Corpus, Rows, joined
+from topicprism.documents.subsets import FEW
 from topicprism.documents.threads import Threaded
 from topicprism.io.atomic import replacing, write_bytes
 from topicprism.io.failures import reason
@@ -34,7 +35,6 @@ from topicprism.validation import check_counts, check_response
 S = TypeVar("S")
 ENDING, MANIFEST, FORMAT = ".shard", "manifest.json", 1
 WRITE_AGAIN = "write the folder again with OnDisk.write"
-MAX_IN_MEMORY_DOCUMENTS = 20_000  # documents, which are learnt from in memory
 BLOCK = 1 << 20  # bytes read at once for a checksum
 
 
@@ -88,7 +88,7 @@ class OnDisk:
 
     def in_key_order(self, n_documents: int) -> OnDisk | Threaded:
         """In memory, if these are few: then the order of documents makes no difference at all."""
-        if n_documents > MAX_IN_MEMORY_DOCUMENTS:
+        if n_documents > FEW:
             return self
         return Threaded(joined(map(self._read, self.shards)).in_key_order(), self.n_threads)
 

@@ -9,6 +9,7 @@ from functools import cached_property, reduce
 from operator import add
 from typing import Any, TypeVar
 
+from topicprism._typing import Doc
 from topicprism.documents.corpus import Corpus
 from topicprism.kernels.blas import one_blas_thread
 
@@ -41,6 +42,9 @@ class Threaded:
     def total(self, part: Callable[..., S], *shared: Any) -> S:
         with one_blas_thread, ThreadPoolExecutor(self.n_threads) as pool:
             return reduce(add, pool.map(lambda shard: part(shard, *shared), self.shards))
+
+    def with_response(self, y: Doc) -> Threaded:
+        return Threaded(self.corpus.with_response(y), self.n_threads)
 
     def in_key_order(self, n_documents: int) -> Threaded:
         return Threaded(self.corpus.in_key_order(), self.n_threads)

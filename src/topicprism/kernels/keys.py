@@ -30,6 +30,16 @@ def document_keys(indptr, words, counts, keys):  # type: ignore[no-untyped-def]
 
 
 @jit
+def lengths(indptr, counts, n_words):  # type: ignore[no-untyped-def]
+    """``n_words[:] = X.sum(axis=1)``."""
+    for d in range(len(n_words)):
+        m = 0.0
+        for j in range(indptr[d], indptr[d + 1]):
+            m += np.float64(counts[j])
+        n_words[d] = m
+
+
+@jit
 def split_words(indptr, counts, keys, seed, first):  # type: ignore[no-untyped-def]
     """``first[j]`` of the ``counts[j]`` words of each entry: a random half of each document.
 

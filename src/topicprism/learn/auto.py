@@ -2,7 +2,9 @@
 
 One sketch of the documents, wide enough for the largest number of topics, decides the regime.
 Documents that follow sLDA get the estimator of the paper (:mod:`topicprism.learn.model_road`);
-text with more structure than k topics the other (:mod:`topicprism.learn.text_road`).
+text with more structure than k topics the other (:mod:`topicprism.learn.text_road`).  Documents
+are summed in the order of their keys and their responses are standardised, so that neither the
+order of rows nor the units of the response make a difference to the last digit.
 """
 
 from __future__ import annotations
@@ -11,40 +13,43 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from topicprism.documents.corpus import Corpus, Documents
-from topicprism.documents.subsets import KeyCounts, in_key_order
-from topicprism.documents.sums import Additive
+from topicprism.documents.corpus import MIN_WORDS, Corpus, Documents
+from topicprism.documents.standardised import StandardisedDocuments
+from topicprism.documents.subsets import FEW, KeyCounts, in_key_order
+from topicprism.documents.sums import Additive, RunningMoments
 from topicprism.kernels.blas import one_blas_thread
 from topicprism.learn import model_road, sampled_text, sketch_road, text_road
 from topicprism.learn.defaults import MODEL, SAMPLED, SKETCH
 from topicprism.learn.result import AS_ASKED, FitContext, FitRequest, FitResult
 from topicprism.learn.spectrum import describe_crowd, determines_alpha0, read_spectrum
-from topicprism.spectral.basis import find_basis, trace_of_A
+from topicprism.model import ResponseScale
 from topicprism.spectral.decompose import width_for
-from topicprism.spectral.moments import WordSums, word_sums
-from topicprism.spectral.sketch import Sketch, sketch_over
+from topicprism.spectral.moments import word_sums
+from topicprism.spectral.sketch import Sketch, sketch_of
 
 
 def learn(docs: Documents, request: FitRequest, rng: np.random.Generator) -> FitResult:
     """The best model of documents, wherever they are kept."""
     request.check(docs.n_words)
     with one_blas_thread:  # what is not in the passes is small
-        first = docs.total(first_pass)
-        many = (request.n_topics or 0) > MODEL.max_topics
-        if many:  # a wide sketch takes long: one, in the order that text is given below
-            docs = in_key_order(docs, first.words.n_all)
-            first = docs.total(first_pass)
-        width = width_for(request.n_topics or MODEL.max_topics)
-        sketch = sketch_over(docs, find_basis(docs, first.words, width, rng))
-        spectrum = read_spectrum(sketch, request, trace_of_A(first.words))
-        context = FitContext(docs, sketch, first.keys, request, rng)
+        all_ = docs.total(survey)
+        ordered = all_.n_documents <= FEW or (request.n_topics or 0) > MODEL.max_topics
+        if ordered:  # for many topics since their sketch, which takes long, is made once then
+            docs, given = in_key_order(docs, all_.n_documents), docs
+            all_ = all_ if docs is given else docs.total(survey)
+        docs, request = StandardisedDocuments(docs, all_.scale), request.standardised(all_.scale)
+        sums = docs.total(word_sums)
+        sketch = sketch_of(docs, sums, width_for(request.n_topics or MODEL.max_topics), rng)
+        spectrum = read_spectrum(sketch, request, sums)
+        context = FitContext(docs, sketch, all_.keys, request, rng, spectrum.why, ordered)
         found = model_road.from_sketch(sketch, spectrum, request, rng)
         if found is not None:
             found = model_road.with_documents(found, context)
+        elif _sampled(context, all_.n_tokens):
+            found = sampled_text.from_documents(context)
         else:
-            road = sampled_text if _sampled(context, first.n_tokens) else text_road
-            found = road.from_documents(context if many else _in_key_order(context))
-    return replace(found, n_short=first.words.n_short)
+            found = text_road.from_documents(context)
+    return replace(found.in_units(all_.scale), n_short=all_.n_short)
 
 
 def _sampled(context: FitContext, n_tokens: float) -> bool:
@@ -77,22 +82,24 @@ def learn_sketch(sketch: Sketch, request: FitRequest, rng: np.random.Generator) 
 
 
 @dataclass(frozen=True)
-class FirstPass(Additive):
-    """Sums over words, where the keys of documents are, and how many words these have."""
+class Survey(Additive):
+    """Responses of documents long enough for the moments; where the keys of all are; lengths."""
 
-    words: WordSums
+    y: RunningMoments
     keys: KeyCounts
+    n_documents: int
     n_tokens: float
 
+    @property
+    def scale(self) -> ResponseScale:
+        return ResponseScale(self.y.mean, self.y.sd or 1.0)
 
-def first_pass(c: Corpus) -> FirstPass:
-    return FirstPass(word_sums(c), KeyCounts.of(c), float(c.counts.data.sum(dtype=float)))
+    @property
+    def n_short(self) -> int:
+        return self.n_documents - round(self.y.weight)
 
 
-def _in_key_order(context: FitContext) -> FitContext:
-    """On text a last digit may decide between topics: so sums do not depend on the rows' order."""
-    docs = in_key_order(context.docs, context.n_documents)
-    if docs is context.docs:
-        return context
-    n_topics = context.request.n_topics or MODEL.max_topics
-    return replace(context, docs=docs, sketch=text_road.text_sketch(docs, n_topics, context.rng))
+def survey(c: Corpus) -> Survey:
+    lengths = c.lengths
+    y = RunningMoments.of(c.y, (lengths >= MIN_WORDS).astype(float))
+    return Survey(y, KeyCounts.of(c), len(c), float(lengths.sum()))

@@ -16,12 +16,15 @@ halves' versions of topic i, differences between halves have variance ::
 
 where c is fitted to the differences of all topics.  A topic's own squared difference, which is one
 number, is added to this as one of DIFFERENCE_PRIOR + 1 (as in a moderated t statistic, Smyth 2004).
+
+Topics that documents do not carry are dropped, unless their number was asked for: those that the
+halves do not have in common, that are alike, or that hold too small a share of the words.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Self
 
 import numpy as np
@@ -33,8 +36,9 @@ from topicprism.documents.sums import Additive
 from topicprism.evaluation import SAME_TOPIC, bhattacharyya, matched_topics
 from topicprism.inference import infer
 from topicprism.learn.defaults import EFFECTS
-from topicprism.learn.ridge import Products, regress
-from topicprism.model import Model, ResponseScale
+from topicprism.learn.result import FitContext, FitRequest, FitResult
+from topicprism.learn.ridge import Products, calibrate, products, regress
+from topicprism.model import Model
 
 Halves = Sequence[tuple[Subset, Model]]  # documents, and a model of all others
 
@@ -66,9 +70,9 @@ class CrossFit:
         r2 = self.r2 if self.slope >= 1 else float(self.correlation) ** 2
         return float(r2) if self.predicts else min(self.r2, 0.0)
 
-    def shrunk(self, eta: Topic, centre: float) -> Topic:
+    def shrunk(self, eta: Topic) -> Topic:
         """Coefficients for prediction, nearer to the mean if the halves' went too far."""
-        return centre + min(max(self.slope, 0.0), 1.0) * (eta - centre)
+        return min(max(self.slope, 0.0), 1.0) * eta
 
 
 @dataclass(frozen=True)
@@ -101,9 +105,7 @@ class Shares(Additive):
 
 def mean_shares(c: Corpus, model: Model, subset: Subset) -> Shares:
     rows = subset.rows(c).long()
-    X = rows.counts
-    ends = np.concatenate([[0.0], np.cumsum(X.data, dtype=float)])[X.indptr]
-    return Shares(np.diff(ends) @ infer(model, X))
+    return Shares(rows.lengths @ infer(model, rows.counts))
 
 
 def fit_halves(keys: KeyCounts, within: Subset, learn: Callable[[Subset], Model]) -> Halves:
@@ -114,11 +116,11 @@ def fit_halves(keys: KeyCounts, within: Subset, learn: Callable[[Subset], Model]
     return (second, learn(first)), (first, learn(second))
 
 
-def cross_fit(docs: Documents, model: Model, halves: Halves, scale: ResponseScale) -> CrossFit:
+def cross_fit(docs: Documents, model: Model, halves: Halves) -> CrossFit:
     """Effects of the model's topics, from halves that were learnt with :func:`fit_halves`."""
     known = [docs.total(inferred, other, half) for half, other in halves]
     matches = [matched_topics(model.mu, other.mu) for _, other in halves]
-    fits = [_robust(k.h, scale.standardised(k.y)) for k in known]
+    fits = [_robust(k.h, k.y) for k in known]
     orders = [order for order, _ in matches]
     theta, v = (
         np.array([_at(f[i], order) for f, order in zip(fits, orders, strict=True)]) for i in (0, 1)
@@ -128,10 +130,7 @@ def cross_fit(docs: Documents, model: Model, halves: Halves, scale: ResponseScal
     coef, std = combine(theta, v, found, apart)
     predicted = np.concatenate([k.h @ o.eta for k, (_, o) in zip(known, halves, strict=True)])
     y = np.concatenate([k.y for k in known])
-    r2, slope, correlation = _agreement(y, predicted)
-    size = abs(scale.scale)
-    coef = scale.centre + scale.scale * coef
-    return CrossFit(coef, size * std, 1 - apart, len(y), r2, slope, correlation)
+    return CrossFit(coef, std, 1 - apart, len(y), *_agreement(y, predicted))
 
 
 def held_out_r2(docs: Documents, halves: Halves) -> float:
@@ -187,3 +186,108 @@ def _agreement(y: Doc, predicted: Doc) -> tuple[float, float, float]:
     if not (size > 0 and total > 0):
         return r2, 0.0, 0.0
     return r2, float(a @ b) / size, float(a @ b) / np.sqrt(size * total)
+
+
+# --- what halves say of a result -------------------------------------------------------
+
+
+def with_cross_fit(
+    found: FitResult, docs: Documents, halves: Halves, context: FitContext
+) -> FitResult:
+    """The result with what halves of the documents say of it: effects, and topics they carry."""
+    if not halves:
+        return replace(found, coef=None, coef_std=None)
+    known = cross_fit(docs, found.model, halves)
+    if context.request.n_topics is None:
+        fewer = _carried(found, docs, known, halves, context.request)
+        if fewer is not found:
+            found, known = fewer, cross_fit(docs, fewer.model, halves)
+    predicts = known.predicts or found.model.n_topics == 1  # one topic has nothing to predict by
+    eta = known.shrunk(found.model.eta)
+    coef = np.where(np.isnan(known.coef), eta, known.coef)
+    order = np.lexsort((-found.model.alpha, coef))
+    back = {int(i): at for at, i in enumerate(order)}
+    return replace(
+        found,
+        model=replace(found.model, eta=eta).reordered(order),
+        coef=coef[order],
+        coef_std=known.std[order] if predicts else np.full(len(order), np.nan),
+        replication=known.replication[order],
+        cross_fitted_r2=known.shrunk_r2,
+        predicts=predicts,
+        frozen_topics=tuple(sorted(back[i] for i in found.frozen_topics)),
+    )
+
+
+def _carried(
+    found: FitResult, docs: Documents, known: CrossFit, halves: Halves, request: FitRequest
+) -> FitResult:
+    """The result with the topics that documents carry only, unless that costs too much R2."""
+    model, subset = found.model, _union(halves)
+    shares = docs.total(mean_shares, model, subset).mean
+    p = docs.total(products, model, subset)
+    wanted = p.pr2(regress(p).eta) - EFFECTS.r2_tolerance
+    for replication in (known.replication, np.ones(model.n_topics)):
+        keep, dropped = carried(model, replication, shares)
+        if not dropped:
+            return found
+        fewer = model.reordered(keep).with_alpha0(found.selection.alpha0)
+        p = docs.total(products, fewer, subset)
+        if p.pr2(regress(p).eta) >= wanted:
+            return _restricted(found, docs, keep, dropped, subset, request)
+    return found
+
+
+def _restricted(
+    found: FitResult, docs: Documents, keep: Ints, dropped: str, subset: Subset, request: FitRequest
+) -> FitResult:
+    """The result with some of its topics only, and coefficients anew."""
+    model = found.model.reordered(keep).with_alpha0(found.selection.alpha0)
+    again = calibrate(docs, model, subset)
+    reason = found.selection.reasons["n_topics"]
+    why = f"{reason}; of {found.model.n_topics}, {dropped} were dropped"
+    variance, asked = float(again.model.sigma**2), request.settings.noise_variance
+    if asked is not None:
+        again, variance = replace(again, model=replace(again.model, sigma=found.model.sigma)), asked
+    reasons = found.selection.reasons | {"n_topics": why}
+    return replace(
+        found,
+        model=again.model,
+        selection=replace(
+            found.selection, n_topics=len(keep), noise_variance=variance, reasons=reasons
+        ),
+        predictive_variance=again.predictive_variance,
+        frozen_topics=tuple(i for i, j in enumerate(keep.tolist()) if j in found.frozen_topics),
+        dropped=True,
+    )
+
+
+def _union(halves: Halves) -> Subset:
+    """Both halves, which are next to each other."""
+    return Subset(min(h.start for h, _ in halves), max(h.stop for h, _ in halves))
+
+
+def carried(model: Model, replication: Topic, shares: Topic) -> tuple[Ints, str]:
+    """Topics to keep, and what was dropped, in words.
+
+    Dropped are topics that the halves do not have in common, that are like a larger one, or that
+    hold too small a share.  Two are kept at least.
+    """
+    alike = bhattacharyya(model.mu, model.mu) > EFFECTS.alike
+    lost = "not found again in halves of the documents"
+    like, small = "like another", f"with under {EFFECTS.min_share:.0%} of the words"
+    keep: list[int] = []
+    dropped = []
+    for i in np.argsort(-shares, kind="stable").tolist():
+        if any(alike[i, j] for j in keep):
+            dropped.append(like)
+        elif shares[i] < EFFECTS.min_share:
+            dropped.append(small)
+        elif replication[i] < SAME_TOPIC:
+            dropped.append(lost)
+        else:
+            keep.append(i)
+    if len(keep) < 2:
+        return np.sort(np.argsort(-replication, kind="stable")[:2]), f"{model.n_topics - 2} {lost}"
+    said = [f"{n} {why}" for why in (lost, like, small) if (n := dropped.count(why))]
+    return np.sort(keep), " and ".join(said)

@@ -16,7 +16,6 @@ import numpy as np
 
 from topicprism._typing import Doc, Word, WordTopic
 from topicprism.documents import Threaded
-from topicprism.documents.corpus import Corpus
 from topicprism.documents.subsets import ALL, KeyCounts
 from topicprism.inference import infer, predict
 from topicprism.kernels.blas import one_blas_thread
@@ -28,7 +27,6 @@ from topicprism.learn.steering import prior_shift
 from topicprism.model import Model, ResponseScale
 from topicprism.samplers import Gaussian, Plan, State
 
-STANDARD = ResponseScale(0.0, 1.0)
 FROM_DRAWS = "the mean of the kept draws"
 
 
@@ -115,7 +113,7 @@ class Hybrid:
         """By the response, half of it replaced by what other documents predict: less noise."""
         assert self.cross_fitted is not None  # ready has seen to it
         share, y = STEERING.cross_fitted_share, docs.corpus.y
-        guide = _with_response(docs, (1 - share) * y + share * self.cross_fitted)
+        guide = docs.with_response((1 - share) * y + share * self.cross_fitted)
         prior = _given(asked.alpha0, STEERING.prior_sum)
 
         def shift(state: State) -> WordTopic:
@@ -131,7 +129,7 @@ class Hybrid:
             model = model.with_alpha0(_given(asked.alpha0, 1.0))
         if not self.holds:
             with one_blas_thread:
-                found = regress(docs.total(products, model, STANDARD, ALL))
+                found = regress(docs.total(products, model, ALL))
             model = replace(model, eta=found.eta, sigma=float(np.sqrt(found.variance)))
         return replace(model, sigma=min(max(model.sigma, 0.1), 1.0))  # y has variance 1
 
@@ -141,17 +139,16 @@ class Hybrid:
         """The sampled model with the coefficients of a regression; None where the chain's are."""
         if self.holds or not asked.refit:
             return None
-        docs = _with_response(docs, scale.centre + scale.scale * docs.corpus.y)
         with one_blas_thread:
             if plan.frozen:
                 model = replace(model, burstiness=self.spectral.model.burstiness)
                 grid = TEXT.alpha0_grid if asked.alpha0 is None else (asked.alpha0,)
-                model = model.with_alpha0(best_alpha0(docs, model, scale, ALL, grid))
+                model = model.with_alpha0(best_alpha0(docs, model, ALL, grid))
             elif plan.prior_shift:
                 prior = _given(asked.alpha0, STEERING.prior_sum)
                 model = replace(model.with_alpha0(prior), burstiness=STEERING.burstiness)
             subset = docs.total(KeyCounts.of).at_most(TEXT.learn_documents)
-            return calibrate(docs, model, scale, subset)
+            return calibrate(docs, model, subset).in_units(scale)
 
     def selection(
         self, docs: Threaded, plan: Plan, asked: HybridRequest, model: Model, square: float
@@ -172,10 +169,6 @@ class Hybrid:
         return replace(
             found, alpha0=alpha0, noise_variance=variance, trials=trials, reasons=reasons
         )
-
-
-def _with_response(docs: Threaded, y: Doc) -> Threaded:
-    return Threaded(Corpus(docs.corpus.counts, y), docs.n_threads)
 
 
 def as_wide_as(model: Model, p: Word) -> WordTopic:

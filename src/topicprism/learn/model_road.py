@@ -55,7 +55,7 @@ def decomposed(
         reason = describe_alpha0(alpha0)
     found = decompose(sketch, k, alpha0, settings, rng=rng)
     left = _by_moments(sketch, found.model)
-    variance = f"from second moments, with a standard error of {left.std:.1g}"
+    variance = f"from second moments, {left.precision}"
     reasons = {
         "n_topics": why,
         "alpha0": reason,
@@ -97,7 +97,7 @@ def _with_noise(found: FitResult, context: FitContext) -> FitResult:
     if not second.std < first.std:
         return found
     variance = max(second.value, second.std)  # at least its standard error
-    reason = f"from halves of each document's words, with a standard error of {second.std:.1g}"
+    reason = f"from halves of each document's words, {second.precision}"
     return found.with_noise_variance(variance, reason)
 
 

@@ -58,6 +58,16 @@ class Estimate:
     def is_uncertain(self) -> bool:
         return not self.std <= MODEL.noise_tolerance * self.value
 
+    @property
+    def precision(self) -> str:
+        """In words, and in no units."""
+        share = self.std / self.value if self.value > 0 else np.inf
+        return (
+            f"with a standard error of {share:.0%} of it"
+            if share < 1
+            else "with a standard error larger than it"
+        )
+
 
 @dataclass(frozen=True)
 class CrossProducts(Additive):

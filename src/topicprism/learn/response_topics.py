@@ -35,10 +35,10 @@ from topicprism.learn.defaults import MODEL, TEXT
 from topicprism.learn.result import FitContext
 from topicprism.model import Model, TooManyTopics
 from topicprism.spectral.basis import orthonormal, scales
-from topicprism.spectral.decompose import decompose
+from topicprism.spectral.decompose import decompose, width_for
 from topicprism.spectral.moments import pair_products, word_sums
 from topicprism.spectral.settings import Settings
-from topicprism.spectral.sketch import Sketch
+from topicprism.spectral.sketch import Sketch, sketch_of
 
 
 @dataclass(frozen=True)
@@ -62,6 +62,11 @@ class FirstTopics:
     def _by_fold(self) -> tuple[Coord, ...]:
         c, folds = self.context, self.context.folds(TEXT.ranking_folds)
         return c.docs.total(sizes_by_fold, c.sketch.basis.B @ across_mean(c.sketch), folds).sizes
+
+
+def text_sketch(docs: Documents, n_topics: int, rng: np.random.Generator) -> Sketch:
+    """A sketch wide enough for so many topics."""
+    return sketch_of(docs, docs.total(word_sums), width_for(n_topics), rng)
 
 
 def topics_of(

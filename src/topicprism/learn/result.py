@@ -44,21 +44,25 @@ class FitRequest:
         n_topics = 1 if self.n_topics is None else self.n_topics
         check_problem(n_topics, 1.0 if self.alpha0 is None else self.alpha0, available)
 
+    def standardised(self, scale: ResponseScale) -> FitRequest:
+        """The same of a standardised response."""
+        asked = self.settings.noise_variance
+        known = None if asked is None else asked / scale.scale**2
+        return replace(self, settings=replace(self.settings, noise_variance=known))
+
 
 @dataclass(frozen=True)
 class FitContext:
-    """Documents, their sketch, and the request."""
+    """Documents with a standardised response, their sketch, and the request."""
 
     docs: Documents
     sketch: Sketch
     keys: KeyCounts
     request: FitRequest
     rng: np.random.Generator
+    crowd: str = ""  # what the spectrum of the words shows, in words
+    ordered: bool = True  # whether sums over documents are taken in the order of their keys
     within: Subset = ALL  # where the keys of its documents are
-
-    @property
-    def scale(self) -> ResponseScale:
-        return ResponseScale(self.sketch.basis.centre, self.sketch.basis.scale)
 
     @cached_property
     def n_documents(self) -> int:
@@ -123,6 +127,21 @@ class FitResult:
             model=replace(self.model, sigma=float(np.sqrt(variance))),
             selection=replace(self.selection, noise_variance=variance, reasons=reasons),
             predictive_variance=np.array([variance, 1.0]),
+        )
+
+    def in_units(self, scale: ResponseScale) -> FitResult:
+        """The same of the response itself, of which this is the standardised one's."""
+        size, found, solution = abs(scale.scale), self.selection, self.solution
+        trials = (replace(t, noise_variance=size**2 * t.noise_variance) for t in found.trials)
+        variance = size**2 * found.noise_variance
+        return replace(
+            self,
+            model=self.model.in_units(scale),
+            selection=replace(found, noise_variance=variance, trials=tuple(trials)),
+            predictive_variance=self.predictive_variance * (size**2, 1.0),
+            coef=None if self.coef is None else scale.restored(self.coef),
+            coef_std=None if self.coef_std is None else size * self.coef_std,
+            solution=solution and replace(solution, model=solution.model.in_units(scale)),
         )
 
 

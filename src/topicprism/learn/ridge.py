@@ -5,8 +5,7 @@ ridge regression of y on h inferred *without* y, as it will be at prediction::
 
     eta = (H'H + penalty)^-1 H'y           penalty by generalised cross-validation
 
-It is made of sums over documents, so they may be anywhere.  Responses are taken
-as (y - centre) / scale throughout.
+It is made of sums over documents, so they may be anywhere.  Responses are standardised.
 """
 
 from __future__ import annotations
@@ -72,16 +71,22 @@ class Regression:
 
 @dataclass(frozen=True)
 class Calibrated:
-    """A model whose coefficients are those of the regression, in the response's own units."""
+    """A model whose coefficients are those of the regression."""
 
     model: Model
     coef_std: Topic
     predictive_variance: Array  # (a, b): Var[y | words] is about a + b Var[eta . h | words]
 
+    def in_units(self, scale: ResponseScale) -> Calibrated:
+        """The same of the response itself."""
+        size = abs(scale.scale)
+        variance = self.predictive_variance * (size**2, 1.0)
+        return Calibrated(self.model.in_units(scale), size * self.coef_std, variance)
 
-def products(c: Corpus, model: Model, scale: ResponseScale, subset: Subset) -> Products:
+
+def products(c: Corpus, model: Model, subset: Subset) -> Products:
     rows, known = _known(c, model, subset)
-    return Products.of(known.h, scale.standardised(rows.y))
+    return Products.of(known.h, rows.y)
 
 
 def residual_sums(c: Corpus, model: Model, subset: Subset) -> ResidualSums:
@@ -113,16 +118,12 @@ def regress(p: Products) -> Regression:
     return Regression(vectors @ eta, std, variance, float(penalty))
 
 
-def calibrate(docs: Documents, model: Model, scale: ResponseScale, subset: Subset) -> Calibrated:
+def calibrate(docs: Documents, model: Model, subset: Subset) -> Calibrated:
     """The model with coefficients, noise and predictive variance from its own inference."""
-    sums = docs.total(products, model, scale, subset)
-    found = regress(sums)
-    eta = scale.centre + scale.scale * found.eta
-    ready = replace(model, eta=eta)
-    s = docs.total(residual_sums, ready, subset)
-    variance = _predictive_variance(s)
-    ready = replace(ready, sigma=float(np.sqrt(variance[0])))
-    return Calibrated(ready, abs(scale.scale) * found.std, variance)
+    found = regress(docs.total(products, model, subset))
+    ready = replace(model, eta=found.eta)
+    variance = _predictive_variance(docs.total(residual_sums, ready, subset))
+    return Calibrated(replace(ready, sigma=float(np.sqrt(variance[0]))), found.std, variance)
 
 
 def _predictive_variance(s: ResidualSums) -> Array:
@@ -145,16 +146,14 @@ def _non_negative(A: Square, b: Array) -> Array:
     return solution
 
 
-def best_alpha0(
-    docs: Documents, model: Model, scale: ResponseScale, subset: Subset, grid: tuple[float, ...]
-) -> float:
+def best_alpha0(docs: Documents, model: Model, subset: Subset, grid: tuple[float, ...]) -> float:
     """The smallest of these by which proportions explain the response about as well as by any.
 
     The larger it is, the less proportions differ, and the further coefficients must reach.
     """
     fits = []
     for alpha0 in grid:
-        p = docs.total(products, model.with_alpha0(alpha0), scale, subset)
+        p = docs.total(products, model.with_alpha0(alpha0), subset)
         fits.append(p.pr2(regress(p).eta))
     return min(
         a for a, fit in zip(grid, fits, strict=True) if fit >= max(fits) - TEXT.alpha0_tolerance

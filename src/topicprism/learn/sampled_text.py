@@ -27,16 +27,14 @@ from topicprism.documents.corpus import Corpus, Rows, joined
 from topicprism.documents.subsets import ALL, KeyCounts, Subset
 from topicprism.inference import infer
 from topicprism.learn import text_road
-from topicprism.learn.crossfit import Halves, fit_halves, held_out_r2
+from topicprism.learn.crossfit import Halves, fit_halves, held_out_r2, with_cross_fit
 from topicprism.learn.defaults import SAMPLED, STEERING, TEXT
 from topicprism.learn.refine import refine
-from topicprism.learn.replication import with_cross_fit
-from topicprism.learn.response_topics import FirstTopics
+from topicprism.learn.response_topics import FirstTopics, text_sketch
 from topicprism.learn.result import AS_ASKED, FitContext, FitResult, selection_of
 from topicprism.learn.ridge import calibrate, products, regress
-from topicprism.learn.spectrum import describe_crowd
 from topicprism.learn.steering import gradients, map_products, shifted
-from topicprism.model import Model, ResponseScale
+from topicprism.model import Model
 from topicprism.samplers import (
     Gaussian,
     Plan,
@@ -48,8 +46,6 @@ from topicprism.samplers import (
     observe,
     to_model,
 )
-
-STANDARD = ResponseScale(0.0, 1.0)
 
 
 @dataclass(frozen=True)
@@ -68,19 +64,19 @@ def gathered(c: Corpus, subset: Subset) -> Gathered:
 
 def from_documents(context: FitContext) -> FitResult:
     """The best model of text, from at most ``TEXT.learn_documents`` of its documents."""
-    sample, k = _sample(context), context.request.n_topics or SAMPLED.n_topics
-    start = _start(context, k)
+    k = context.request.n_topics or SAMPLED.n_topics
+    sample, own = _sample(context, k)
+    start = _start(own, k)
     seeds = context.rng.integers(2**62, size=3).tolist()
-    learner = _HalfLearner(replace(context, docs=sample), k, seeds[1:])
-    halves = fit_halves(KeyCounts.of(sample.corpus), ALL, learner)
+    learner = _HalfLearner(own, k, seeds[1:])
+    halves = fit_halves(own.keys, ALL, learner)
     spectral = [(half, m) for (half, _), m in zip(halves, learner.spectral, strict=True)]
     r2 = held_out_r2(sample, halves), held_out_r2(sample, spectral)
     if r2[0] < SAMPLED.min_r2_share * r2[1]:
         return _of_the_response(context, *r2)
-    guide = _guide(sample.corpus, halves, context.scale)
-    steered = SteeredChain(context.scale, _prior(context), SAMPLED.sweeps)
-    model = steered.topics(sample, start, guide, seeds[0])
-    found = calibrate(sample, model, context.scale, ALL)
+    steered = SteeredChain(_prior(context), SAMPLED.sweeps)
+    model = steered.topics(sample, start, _guide(sample.corpus, halves), seeds[0])
+    found = calibrate(sample, model, ALL)
     model, asked, reasons = (
         found.model,
         context.request.settings.noise_variance,
@@ -98,25 +94,23 @@ def from_documents(context: FitContext) -> FitResult:
 class SteeredChain:
     """A chain that is steered after some sweeps, by a target that need not be the response."""
 
-    scale: ResponseScale
     prior: float  # sum of the Dirichlet parameters, when proportions are inferred from words
     sweeps: tuple[int, int, int]  # unsteered, then steered, then those that are averaged
 
     def topics(self, docs: Threaded, start: Model, target: Doc, seed: int) -> Model:
         """The mean of the last states; coefficients are the chain's."""
         unsteered, burn_in, n_kept = self.sweeps
-        t = self.scale.standardised(docs.corpus.y)
         plan = Plan(
             family=Gaussian(STEERING.response_weight),
             beta=SAMPLED.word_prior,
             learn_alpha=SAMPLED.learn_alpha,
         )
-        begin, X = self._begin(_with_response(docs, t), start), _csr(docs.corpus)
-        data = observe(X, t[:, None], plan.response)
+        begin, X = self._begin(docs, start), _csr(docs.corpus)
+        data = observe(X, docs.corpus.y[:, None], plan.response)
         state = init(data, begin, plan, seed, infer(begin, X, n_threads=docs.n_threads))
         for now, _ in chain(data, state, plan, Schedule(unsteered, 0), docs.n_threads):
             state = now
-        steering = _Steering(_with_response(docs, target), self.prior)
+        steering = _Steering(docs.with_response(target), self.prior)
         plan = replace(plan, prior_shift=steering, shift_every=SAMPLED.steer_every)
         states = chain(data, state, plan, Schedule(burn_in, n_kept), docs.n_threads)
         kept = [keep(now) for now, keeping in states if keeping]
@@ -127,7 +121,7 @@ class SteeredChain:
         """The start with equal Dirichlet parameters and the coefficients of a regression."""
         k = start.n_topics
         model = Model(np.full(k, SAMPLED.alpha0 / k), start.mu, np.zeros(k), 1.0)
-        first = regress(docs.total(products, model, STANDARD, ALL))
+        first = regress(docs.total(products, model, ALL))
         sigma = min(max(float(np.sqrt(first.variance)), 0.1), 1.0)
         return replace(model, eta=first.eta, sigma=sigma)
 
@@ -164,14 +158,13 @@ class _HalfLearner:
         assert isinstance(c.docs, Threaded)
         half = Threaded(subset.rows(c.docs.corpus), c.docs.n_threads)
         rng = np.random.default_rng(seed)
-        sketch = text_road.text_sketch(half, self.n_topics, rng)
+        sketch = text_sketch(half, self.n_topics, rng)
         own = replace(c, docs=half, sketch=sketch, keys=KeyCounts.of(half.corpus), rng=rng)
-        steered = SteeredChain(c.scale, _prior(c), SAMPLED.half_sweeps)
-        target = c.scale.standardised(half.corpus.y)
-        model = steered.topics(half, _start(own, self.n_topics), target, seed)
+        steered = SteeredChain(_prior(c), SAMPLED.half_sweeps)
+        model = steered.topics(half, _start(own, self.n_topics), half.corpus.y, seed)
         few, _ = FirstTopics(own).of(min(TEXT.n_topics_of_few, self.n_topics))
-        self.spectral.append(calibrate(half, few, c.scale, ALL).model)
-        return calibrate(half, model, c.scale, ALL).model
+        self.spectral.append(calibrate(half, few, ALL).model)
+        return calibrate(half, model, ALL).model
 
 
 def _of_the_response(context: FitContext, sampled: float, spectral: float) -> FitResult:
@@ -193,21 +186,25 @@ def _start(context: FitContext, k: int) -> Model:
     return refine(context.docs, first, TEXT.rounds, 0, context.at_most(TEXT.learn_documents))
 
 
-def _sample(context: FitContext) -> Threaded:
-    """The documents that are sampled, in memory and in the order of their keys."""
+def _sample(context: FitContext, n_topics: int) -> tuple[Threaded, FitContext]:
+    """The documents that are sampled, in memory and in the order of their keys; their context."""
     found = context.docs.total(gathered, context.at_most(TEXT.learn_documents))
     corpus = joined(found.corpora).in_key_order()
-    return Threaded(corpus, getattr(context.docs, "n_threads", 1))
+    docs = Threaded(corpus, getattr(context.docs, "n_threads", 1))
+    own = replace(context, docs=docs, keys=KeyCounts.of(corpus), ordered=True)
+    if not context.ordered:
+        own = replace(own, sketch=text_sketch(docs, n_topics, context.rng))
+    return docs, own
 
 
-def _guide(corpus: Corpus, halves: Halves, scale: ResponseScale) -> Doc:
-    """The standardised response, half of it replaced by what the other half predicts."""
-    guide = scale.standardised(corpus.y)
+def _guide(corpus: Corpus, halves: Halves) -> Doc:
+    """The response, half of it replaced by what the other half predicts."""
+    guide = corpus.y.copy()
     for half, other in halves:
         there = half.has(corpus.keys)
         predicted = infer(other, corpus.take(there).counts) @ other.eta
         share = SAMPLED.cross_fitted_share
-        guide[there] = (1 - share) * guide[there] + share * scale.standardised(predicted)
+        guide[there] = (1 - share) * guide[there] + share * predicted
     return guide
 
 
@@ -216,9 +213,7 @@ def _prior(context: FitContext) -> float:
 
 
 def _reasons(context: FitContext, k: int) -> dict[str, str]:
-    why = (
-        AS_ASKED if context.request.n_topics else f"{describe_crowd(context.sketch)}; {k} to begin"
-    )
+    why = AS_ASKED if context.request.n_topics else f"{context.crowd}; {k} to begin"
     return {
         "n_topics": why,
         "alpha0": "the prior that topics are steered with"
@@ -227,10 +222,6 @@ def _reasons(context: FitContext, k: int) -> dict[str, str]:
         "noise_variance": "the residual variance of the regression less the uncertainty of the "
         "proportions",
     }
-
-
-def _with_response(docs: Threaded, y: Doc) -> Threaded:
-    return Threaded(replace(docs.corpus, y=y), docs.n_threads)
 
 
 def _csr(corpus: Corpus) -> Counts:

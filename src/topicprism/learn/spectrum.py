@@ -18,7 +18,9 @@ from topicprism.learn.defaults import MODEL
 from topicprism.learn.response_topics import response_has_signal
 from topicprism.learn.result import AS_ASKED, FitRequest, Regime
 from topicprism.model import TooManyTopics
+from topicprism.spectral.basis import trace_of_A
 from topicprism.spectral.decompose import SPARE_COORDINATES, decompose
+from topicprism.spectral.moments import WordSums
 from topicprism.spectral.recovery import noise_variance
 from topicprism.spectral.settings import Settings
 from topicprism.spectral.sketch import NOISE_EDGE_FACTOR, Sketch
@@ -33,8 +35,9 @@ class Spectrum:
     why: str
 
 
-def read_spectrum(sketch: Sketch, request: FitRequest, trace: float = 0.0) -> Spectrum:
-    """The model, if its number of topics is all that the words show; ``trace`` as below."""
+def read_spectrum(sketch: Sketch, request: FitRequest, sums: WordSums | None = None) -> Spectrum:
+    """The model, if its number of topics is all that the words show, by ``sums`` over all words."""
+    trace = 0.0 if sums is None else trace_of_A(sums)
     k = request.n_topics or n_from_spectrum(sketch)
     chosen = request.n_topics is None
     holds = k > 0 and spectrum_ends_at(sketch, k) and spectrum_is_complete(sketch, k, trace)

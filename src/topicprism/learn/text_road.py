@@ -14,26 +14,21 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from topicprism.documents.corpus import Documents
-from topicprism.documents.subsets import ALL, Subset, SubsetDocuments
-from topicprism.learn.crossfit import fit_halves
-from topicprism.learn.defaults import TEXT
+from topicprism.documents.subsets import ALL, Subset, SubsetDocuments, in_key_order
+from topicprism.learn.crossfit import fit_halves, with_cross_fit
+from topicprism.learn.defaults import MODEL, TEXT
 from topicprism.learn.refine import refine
-from topicprism.learn.replication import with_cross_fit
-from topicprism.learn.response_topics import FirstTopics
+from topicprism.learn.response_topics import FirstTopics, text_sketch
 from topicprism.learn.result import AS_ASKED, FitContext, FitResult, Trial, listed, selection_of
 from topicprism.learn.ridge import best_alpha0, calibrate, likeliest_alpha0, products, regress
-from topicprism.learn.spectrum import describe_crowd
 from topicprism.model import Model
-from topicprism.spectral.basis import find_basis
-from topicprism.spectral.decompose import width_for
-from topicprism.spectral.moments import word_sums
-from topicprism.spectral.sketch import Sketch, sketch_over
 
 Chosen = tuple[int, str, tuple[Trial, ...]]  # number of topics, why, and what was tried
 
 
 def from_documents(context: FitContext) -> FitResult:
     """The best model of text."""
+    context = context if context.ordered else _in_key_order(context)
     request = context.request
     chosen = (
         _number_of_topics(context) if request.n_topics is None else (request.n_topics, AS_ASKED, ())
@@ -84,17 +79,16 @@ class _HalfLearner:
         model = refine(docs, start, TEXT.rounds, n_frozen)
         asked = c.request.alpha0
         tried_on = own.at_most(TEXT.trial_documents)
-        alpha0 = (
-            best_alpha0(docs, model, c.scale, tried_on, TEXT.alpha0_grid)
-            if asked is None
-            else asked
-        )
-        return calibrate(docs, model.with_alpha0(alpha0), c.scale, ALL).model
+        alpha0 = best_alpha0(docs, model, tried_on, TEXT.alpha0_grid) if asked is None else asked
+        return calibrate(docs, model.with_alpha0(alpha0), ALL).model
 
 
-def text_sketch(docs: Documents, n_topics: int, rng: np.random.Generator) -> Sketch:
-    sums = docs.total(word_sums)
-    return sketch_over(docs, find_basis(docs, sums, width_for(n_topics), rng))
+def _in_key_order(context: FitContext) -> FitContext:
+    """On text a last digit may decide between topics: so sums do not depend on the rows' order."""
+    docs = in_key_order(context.docs, context.n_documents)
+    n_topics = context.request.n_topics or MODEL.max_topics
+    sketch = text_sketch(docs, n_topics, context.rng)
+    return replace(context, docs=docs, sketch=sketch, ordered=True)
 
 
 def _with_response(context: FitContext, model: Model, n_frozen: int, chosen: Chosen) -> FitResult:
@@ -102,14 +96,14 @@ def _with_response(context: FitContext, model: Model, n_frozen: int, chosen: Cho
     alpha0, reason = request.alpha0, AS_ASKED
     if alpha0 is None:
         tried_on = context.at_most(TEXT.trial_documents)
-        alpha0 = best_alpha0(context.docs, model, context.scale, tried_on, TEXT.alpha0_grid)
+        alpha0 = best_alpha0(context.docs, model, tried_on, TEXT.alpha0_grid)
         reason = (
             f"the smallest of {listed(TEXT.alpha0_grid)} within {TEXT.alpha0_tolerance:g} R2 of "
             "the best"
         )
     model = model.with_alpha0(alpha0)
     subset = context.at_most(TEXT.learn_documents)
-    found = calibrate(context.docs, model, context.scale, subset)
+    found = calibrate(context.docs, model, subset)
     order = np.lexsort((-found.model.alpha, found.model.eta))
     model = found.model.reordered(order)
     variance = "the residual variance of the regression less the uncertainty of the proportions"
@@ -150,7 +144,7 @@ def _number_of_topics(context: FitContext) -> Chosen:
     """The most topics that predict documents held out about as well as any number does."""
     n, width = context.n_documents, context.sketch.basis.width
     most = min(n // TEXT.documents_per_topic, context.docs.n_words, width - 2)
-    crowd = describe_crowd(context.sketch)
+    crowd = context.crowd
     if not context.request.supervised:
         return (
             max(min(TEXT.n_topics_unsupervised, most), 1),
@@ -185,16 +179,15 @@ def _trials(context: FitContext, tried: list[int]) -> tuple[Trial, ...]:
 
 
 def _trial(context: FitContext, k: int, first: tuple[Model, int], held_out: Documents) -> Trial:
-    docs, scale = context.docs, context.scale
-    start, n_frozen = first
+    docs, (start, n_frozen) = context.docs, first
     subset = context.at_most(TEXT.trial_documents)
     model = refine(docs, start, TEXT.trial_rounds, n_frozen, subset)
     asked = context.request.alpha0
     grid = TEXT.alpha0_grid if asked is None else (asked,)
-    alpha0 = best_alpha0(docs, model, scale, subset, grid)
+    alpha0 = best_alpha0(docs, model, subset, grid)
     model = model.with_alpha0(alpha0)
-    found = regress(docs.total(products, model, scale, subset))
-    tried_on = held_out.total(products, model, scale, ALL)
+    found = regress(docs.total(products, model, subset))
+    tried_on = held_out.total(products, model, ALL)
     fit = tried_on.pr2(found.eta)
     std = 2 * np.sqrt(max(fit, 0.05)) * (1 - fit) / np.sqrt(max(tried_on.n, 1))
-    return Trial(k, alpha0, scale.scale**2 * found.variance, fit, float(std))
+    return Trial(k, alpha0, found.variance, fit, float(std))

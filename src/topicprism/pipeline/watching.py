@@ -8,7 +8,7 @@ from typing import Any, Protocol, TypeVar
 
 from topicprism.documents.corpus import Documents
 from topicprism.documents.subsets import in_key_order, of_subset, of_subsets
-from topicprism.learn.auto import first_pass
+from topicprism.learn.auto import survey
 from topicprism.learn.crossfit import inferred, mean_shares
 from topicprism.learn.noise import cross_products
 from topicprism.learn.refine import expected_counts
@@ -19,7 +19,7 @@ from topicprism.spectral.moments import pair_products, sketch_sums, word_sums
 
 S = TypeVar("S")
 PURPOSES: dict[Callable[..., Any], str] = {  # of a pass, by the function whose sum is taken
-    first_pass: "counting words",
+    survey: "counting documents",
     word_sums: "counting words",
     pair_products: "finding directions",
     sketch_sums: "computing moments",
@@ -81,4 +81,4 @@ def _purpose(part: Callable[..., Any], *shared: Any) -> str:
     """What a pass is for, over all documents or a part: to try numbers of topics, say."""
     functions = [f for f in (part, *shared) if callable(f)]
     what = next((PURPOSES[f] for f in functions if f in PURPOSES), "adding up")
-    return f"{what}, of a part" if part is of_subset else what
+    return f"{what}, of a part" if of_subset in functions else what

@@ -219,12 +219,8 @@ def to_model(
     scale: ResponseScale = ResponseScale(0.0, 1.0),  # noqa: B008 - frozen
 ) -> Model:
     """Means over the kept states; of several responses, eta is that of the first."""
-    return Model(
-        alpha=kept.alpha / kept.n,
-        mu=kept.mu / kept.n,
-        eta=scale.centre + scale.scale * kept.eta[:, 0] / kept.n,
-        sigma=abs(scale.scale) * float(np.sqrt(kept.noise / kept.n)),
-    )
+    n, sigma = kept.n, float(np.sqrt(kept.noise / kept.n))
+    return Model(kept.alpha / n, kept.mu / n, kept.eta[:, 0] / n, sigma).in_units(scale)
 
 
 def mean_assignment(model: Model, h: DocTopic, lengths: Doc) -> DocTopic:

@@ -25,7 +25,6 @@ from topicprism.documents.corpus import Documents
 from topicprism.kernels.blas import one_blas_thread
 from topicprism.kernels.cpu import LANES
 from topicprism.model import Model, TooManyTopics
-from topicprism.spectral.basis import find_basis
 from topicprism.spectral.centred import Centred, centre, response_slice, scaled, words_only
 from topicprism.spectral.moments import word_sums
 from topicprism.spectral.recovery import (
@@ -36,7 +35,7 @@ from topicprism.spectral.recovery import (
     to_simplex,
 )
 from topicprism.spectral.settings import Settings
-from topicprism.spectral.sketch import Sketch, sketch_over
+from topicprism.spectral.sketch import Sketch, sketch_of
 from topicprism.spectral.tensor import Eigenpairs, all_at_once, in_space, power_method
 from topicprism.spectral.whitening import Whitening, whiten
 from topicprism.validation import check_problem
@@ -69,9 +68,8 @@ def learn(
     check_problem(n_topics, alpha0, docs.n_words)
     with one_blas_thread:  # what is not in the passes is small
         sums = docs.total(word_sums)  # pass one
-        basis = find_basis(docs, sums, width_for(n_topics), rng)
-        sketch = sketch_over(docs, basis)  # pass two
-    log.debug("%d documents, %d coordinates", sketch.n, basis.width)
+        sketch = sketch_of(docs, sums, width_for(n_topics), rng)  # a few more, and pass two
+    log.debug("%d documents, %d coordinates", sketch.n, sketch.basis.width)
     try:
         found = decompose(sketch, n_topics, alpha0, settings, rng=rng)
         return replace(found, n_short=sums.n_short)

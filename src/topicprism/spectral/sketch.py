@@ -30,6 +30,7 @@ from topicprism.kernels.cpu import HALF_WEIGHT_WORDS
 from topicprism.spectral.basis import Basis, find_basis, orthonormal
 from topicprism.spectral.moments import (
     SketchSums,
+    WordSums,
     add_mixed_triples,
     fill_cube,
     in_three_orders,
@@ -132,7 +133,12 @@ class Sketch:
 def sketch(docs: Documents, rank: int, rng: np.random.Generator) -> Sketch:
     """The sketch of documents in ``rank`` word coordinates: for that many topics or fewer."""
     check_rank(rank, docs.n_words)
-    return sketch_over(docs, find_basis(docs, docs.total(word_sums), rank, rng))
+    return sketch_of(docs, docs.total(word_sums), rank, rng)
+
+
+def sketch_of(docs: Documents, sums: WordSums, rank: int, rng: np.random.Generator) -> Sketch:
+    """The sketch of documents whose ``sums`` are known, in at most ``rank`` coordinates."""
+    return sketch_over(docs, find_basis(docs, sums, rank, rng))
 
 
 def sketch_over(docs: Documents, basis: Basis) -> Sketch:

@@ -1,0 +1,55 @@
+"""Documents with a standardised response, so that its units leave no trace in a fit.
+
+Learning takes y as t = (y - centre) / scale.  Where documents are few, a last digit may decide
+between topics that explain them as well, and y in other units has other last digits.  So t is
+rounded to 2^-30, far below what any response is known to: then the same documents give the same
+topics in any units, to the last bit.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+import numpy as np
+
+from topicprism._typing import Doc
+from topicprism.documents.corpus import Corpus, Documents
+from topicprism.documents.subsets import in_key_order
+from topicprism.model import ResponseScale
+
+S = TypeVar("S")
+STEPS = 2.0**30  # of the standardised response, in one standard deviation
+
+
+@dataclass(frozen=True)
+class StandardisedDocuments:
+    """Other documents, whose responses are (y - centre) / scale."""
+
+    docs: Documents
+    scale: ResponseScale
+
+    @property
+    def n_words(self) -> int:
+        return self.docs.n_words
+
+    @property
+    def n_threads(self) -> int:
+        return int(getattr(self.docs, "n_threads", 1))
+
+    def in_key_order(self, n_documents: int) -> StandardisedDocuments:
+        return StandardisedDocuments(in_key_order(self.docs, n_documents), self.scale)
+
+    def total(self, part: Callable[..., S], *shared: Any) -> S:
+        found: S = self.docs.total(of_standardised, self.scale, part, *shared)
+        return found
+
+
+def of_standardised(c: Corpus, scale: ResponseScale, part: Callable[..., S], *shared: Any) -> S:
+    return part(c.with_response(standardised(c.y, scale)), *shared)
+
+
+def standardised(y: Doc, scale: ResponseScale) -> Doc:
+    t: Doc = np.rint(scale.standardised(y) * STEPS) / STEPS
+    return t
