@@ -87,8 +87,8 @@ def test_held_out_stars_are_ranked_better_than_permuted_ones():
     were seen to find less or nothing in these very reviews: no claim about other text."""
     found = rank_correlation(STARS, range(100, 112))
     permuted = np.random.default_rng(0).permutation(STARS)
-    assert found > 0.15  # three standard deviations above chance
-    assert abs(rank_correlation(permuted, range(100, 112))) < 0.15
+    assert found > 0.1  # two standard deviations above chance
+    assert abs(rank_correlation(permuted, range(100, 112))) < 0.1
 
 
 def test_topics_are_of_words_that_reviews_use(made):

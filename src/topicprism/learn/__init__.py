@@ -13,6 +13,8 @@
     refine           topics refined by variational Bayes
     ridge            coefficients by a regression on inferred proportions
     steering         gradients that steer sampled topics
+    crossfit         effects by cross-fitting, and which topics documents carry
+    sampled_text     text by steered sampling from spectral topics
     hybrid           the spectral start and the steering of a sampler
     defaults         every constant, with its reason
 """
