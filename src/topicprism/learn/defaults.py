@@ -113,13 +113,14 @@ class SampledTextDefaults:
     min_r2_share: float = (
         0.7  # of the R2 of topics fitted to the response; not tuned: one corpus of tests had 0
     )
-    sweeps: tuple[int, int, int] = (40, 60, 40)  # unsteered, steered, steered and averaged
-    half_sweeps: tuple[int, int, int] = (30, 30, 20)  # the same of each half of the documents
-    alpha0: float = 1.0  # of the proportions, at the start of the chain
+    sweeps: tuple[int, int] = (100, 300)  # at first, and averaged
+    half_sweeps: tuple[int, int] = (60, 90)  # the same of each half of the documents
+    alpha0: float = 1.0  # of the proportions, in the chain
     learn_alpha: bool = False  # learnt, some topics grow large and two samples agree less
-    word_prior: float = 0.1  # 0.3: topics of two samples agree less
-    steer_every: int = 5  # sweeps
-    steer_strength: float = 3.0  # 4: likelihood and coherence fall on imdb; 2: R2 on products
+    word_prior: float = 0.3  # 0.1: topics of two samples agree less
+    alpha0_grid: tuple[float, ...] = (1.0, 3.0, 10.0)  # of the prior at prediction
+    burstiness_grid: tuple[float, ...] = (0.25, 0.0, 0.75)  # of repeated words at prediction
+    prior_tolerance: float = 0.002  # of R2, given up for a smaller alpha0
     cross_fitted_share: float = 0.5  # of the response that steers
 
 

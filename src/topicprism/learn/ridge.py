@@ -10,6 +10,7 @@ It is made of sums over documents, so they may be anywhere.  Responses are stand
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -151,13 +152,16 @@ def best_alpha0(docs: Documents, model: Model, subset: Subset, grid: tuple[float
 
     The larger it is, the less proportions differ, and the further coefficients must reach.
     """
-    fits = []
-    for alpha0 in grid:
-        p = docs.total(products, model.with_alpha0(alpha0), subset)
-        fits.append(p.pr2(regress(p).eta))
-    return min(
-        a for a, fit in zip(grid, fits, strict=True) if fit >= max(fits) - TEXT.alpha0_tolerance
-    )
+    tried = [model.with_alpha0(a) for a in grid]
+    return float(best_prior(docs, tried, subset, TEXT.alpha0_tolerance).alpha.sum())
+
+
+def best_prior(docs: Documents, models: Sequence[Model], subset: Subset, tolerance: float) -> Model:
+    """The first of these whose proportions explain the response about as well as any's do."""
+    sums = [docs.total(products, model, subset) for model in models]
+    fits = [p.pr2(regress(p).eta) for p in sums]
+    enough = max(fits) - tolerance
+    return next(m for m, fit in zip(models, fits, strict=True) if fit >= enough)
 
 
 def likeliest_alpha0(

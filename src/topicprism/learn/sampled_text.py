@@ -18,6 +18,9 @@ At most TEXT.learn_documents documents are sampled, in the order of their keys.
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from functools import reduce
+from itertools import product
+from operator import add
 
 import numpy as np
 
@@ -27,12 +30,18 @@ from topicprism.documents.corpus import Corpus, Rows, joined
 from topicprism.documents.subsets import ALL, KeyCounts, Subset
 from topicprism.inference import infer
 from topicprism.learn import text_road
-from topicprism.learn.crossfit import Halves, fit_halves, held_out_r2, with_cross_fit
+from topicprism.learn.crossfit import (
+    Halves,
+    fit_halves,
+    held_out_r2,
+    mean_shares,
+    with_cross_fit,
+)
 from topicprism.learn.defaults import SAMPLED, STEERING, TEXT
 from topicprism.learn.refine import refine
 from topicprism.learn.response_topics import FirstTopics, text_sketch
-from topicprism.learn.result import AS_ASKED, FitContext, FitResult, selection_of
-from topicprism.learn.ridge import calibrate, products, regress
+from topicprism.learn.result import AS_ASKED, FitContext, FitResult, listed, selection_of
+from topicprism.learn.ridge import Calibrated, best_prior, calibrate, products, regress
 from topicprism.learn.steering import gradients, map_products, shifted
 from topicprism.model import Model
 from topicprism.samplers import (
@@ -74,9 +83,8 @@ def from_documents(context: FitContext) -> FitResult:
     r2 = held_out_r2(sample, halves), held_out_r2(sample, spectral)
     if r2[0] < SAMPLED.min_r2_share * r2[1]:
         return _of_the_response(context, *r2)
-    steered = SteeredChain(_prior(context), SAMPLED.sweeps)
-    model = steered.topics(sample, start, _guide(sample.corpus, halves), seeds[0])
-    found = calibrate(sample, model, ALL)
+    steered = SteeredChain(context.request.alpha0, SAMPLED.sweeps)
+    found = steered.topics(sample, start, _guide(sample.corpus, halves), seeds[0])
     model, asked, reasons = (
         found.model,
         context.request.settings.noise_variance,
@@ -92,30 +100,44 @@ def from_documents(context: FitContext) -> FitResult:
 
 @dataclass(frozen=True)
 class SteeredChain:
-    """A chain that is steered after some sweeps, by a target that need not be the response."""
+    """A chain that is steered by a target, which need not be the response."""
 
-    prior: float  # sum of the Dirichlet parameters, when proportions are inferred from words
-    sweeps: tuple[int, int, int]  # unsteered, then steered, then those that are averaged
+    asked: float | None  # sum of the Dirichlet parameters, when proportions are inferred from words
+    sweeps: tuple[int, int]  # at first, and those that are averaged
 
-    def topics(self, docs: Threaded, start: Model, target: Doc, seed: int) -> Model:
-        """The mean of the last states; coefficients are the chain's."""
-        unsteered, burn_in, n_kept = self.sweeps
+    @property
+    def prior(self) -> float:
+        return STEERING.prior_sum if self.asked is None else self.asked
+
+    def topics(self, docs: Threaded, start: Model, target: Doc, seed: int) -> Calibrated:
+        """The mean of the last states, with the coefficients of a regression."""
         plan = Plan(
             family=Gaussian(STEERING.response_weight),
             beta=SAMPLED.word_prior,
             learn_alpha=SAMPLED.learn_alpha,
+            prior_shift=_Steering(docs.with_response(target), self.prior),
         )
         begin, X = self._begin(docs, start), _csr(docs.corpus)
         data = observe(X, docs.corpus.y[:, None], plan.response)
         state = init(data, begin, plan, seed, infer(begin, X, n_threads=docs.n_threads))
-        for now, _ in chain(data, state, plan, Schedule(unsteered, 0), docs.n_threads):
-            state = now
-        steering = _Steering(docs.with_response(target), self.prior)
-        plan = replace(plan, prior_shift=steering, shift_every=SAMPLED.steer_every)
-        states = chain(data, state, plan, Schedule(burn_in, n_kept), docs.n_threads)
-        kept = [keep(now) for now, keeping in states if keeping]
-        mean = to_model(sum(kept[1:], kept[0])).with_alpha0(self.prior)
-        return replace(mean, burstiness=STEERING.burstiness)
+        states = chain(data, state, plan, Schedule(*self.sweeps), docs.n_threads)
+        mean = to_model(reduce(add, (keep(now) for now, keeping in states if keeping)))
+        return calibrate(docs, self._with_prior(docs, mean), ALL)
+
+    def _with_prior(self, docs: Threaded, model: Model) -> Model:
+        """The prior and the weight of repeated words by which proportions predict best.
+
+        The Dirichlet parameters are as the mean proportions of the documents.
+        """
+        model = replace(model.with_alpha0(self.prior), burstiness=STEERING.burstiness)
+        model = replace(model, alpha=self.prior * docs.total(mean_shares, model, ALL).mean)
+        strengths = SAMPLED.alpha0_grid if self.asked is None else (self.asked,)
+        tried = [
+            replace(model.with_alpha0(alpha0), burstiness=burstiness)
+            for alpha0, burstiness in product(strengths, SAMPLED.burstiness_grid)
+        ]
+        subset = KeyCounts.of(docs.corpus).at_most(TEXT.trial_documents)
+        return best_prior(docs, tried, subset, SAMPLED.prior_tolerance)
 
     def _begin(self, docs: Threaded, start: Model) -> Model:
         """The start with equal Dirichlet parameters and the coefficients of a regression."""
@@ -141,7 +163,7 @@ class _Steering:
             self.eta = regress(self.target.total(map_products, model)).eta
         found = self.target.total(gradients, model, self.eta)
         self.eta = regress(found.products).eta
-        return shifted(state.prior_shift, found, SAMPLED.steer_strength)
+        return shifted(state.prior_shift, found, STEERING.strength)
 
 
 @dataclass
@@ -160,11 +182,11 @@ class _HalfLearner:
         rng = np.random.default_rng(seed)
         sketch = text_sketch(half, self.n_topics, rng)
         own = replace(c, docs=half, sketch=sketch, keys=KeyCounts.of(half.corpus), rng=rng)
-        steered = SteeredChain(_prior(c), SAMPLED.half_sweeps)
-        model = steered.topics(half, _start(own, self.n_topics), half.corpus.y, seed)
+        steered = SteeredChain(c.request.alpha0, SAMPLED.half_sweeps)
+        found = steered.topics(half, _start(own, self.n_topics), half.corpus.y, seed)
         few, _ = FirstTopics(own).of(min(TEXT.n_topics_of_few, self.n_topics))
         self.spectral.append(calibrate(half, few, ALL).model)
-        return calibrate(half, model, ALL).model
+        return found.model
 
 
 def _of_the_response(context: FitContext, sampled: float, spectral: float) -> FitResult:
@@ -208,15 +230,12 @@ def _guide(corpus: Corpus, halves: Halves) -> Doc:
     return guide
 
 
-def _prior(context: FitContext) -> float:
-    return STEERING.prior_sum if context.request.alpha0 is None else context.request.alpha0
-
-
 def _reasons(context: FitContext, k: int) -> dict[str, str]:
     why = AS_ASKED if context.request.n_topics else f"{context.crowd}; {k} to begin"
     return {
         "n_topics": why,
-        "alpha0": "the prior that topics are steered with"
+        "alpha0": f"the smallest of {listed(SAMPLED.alpha0_grid)} within "
+        f"{SAMPLED.prior_tolerance:g} R2 of the best"
         if context.request.alpha0 is None
         else AS_ASKED,
         "noise_variance": "the residual variance of the regression less the uncertainty of the "
