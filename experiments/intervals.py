@@ -28,7 +28,10 @@ SETTINGS = [  # topics, alpha0, documents, words in each, noise
     (10, 1.0, 20_000, 250, 0.1),
     (20, 1.0, 20_000, 250, 0.5),
 ]
-HEAD = " k  alpha0  documents  words  noise | told: inside   rms | nothing told: inside   rms  left out"
+HEAD = (
+    " k  alpha0  documents  words  noise | told: inside   rms | "
+    "nothing told: inside   rms  left out"
+)
 
 
 def errors(fitted: SpectralSLDA, truth: Model) -> np.ndarray | None:
@@ -70,7 +73,10 @@ def main(quick: bool) -> None:
 
 def show(what: str, told: list, untold: list) -> None:
     (inside, size, _), (inside2, size2, left_out) = summary(told), summary(untold)
-    print(f"{what} | {inside:12.1%} {size:5.2f} | {inside2:20.1%} {size2:5.2f} {left_out:9d}", flush=True)
+    print(
+        f"{what} | {inside:12.1%} {size:5.2f} | {inside2:20.1%} {size2:5.2f} {left_out:9d}",
+        flush=True,
+    )
 
 
 if __name__ == "__main__":

@@ -6,10 +6,13 @@ The jackknife gives the covariance of s and eta at that alpha0.  Where moments h
 alpha0 its estimate is far from normal and may be at an end of its range, but s is near to normal.
 So errors of alpha0 are found from those of s::
 
-    a(u)    where s is u, for every u up to 1.96 standard errors of s
+    a(u)    where s is u, for every u up to t standard errors of s
     b       slope of the errors of eta on those of s
     change  the largest |eta(a(u)) - b u - eta|
-    std^2   the variance of eta that s does not explain + (change / 1.96)^2
+    std     sqrt(t^2 * the variance of eta that s does not explain + change^2) / 1.96
+
+t is the 97.5 % quantile of Student's distribution for as many values as there are folds, so that
+eta +- 1.96 std is a 95 % interval.
 """
 
 from __future__ import annotations
@@ -21,6 +24,7 @@ from operator import add
 
 import numpy as np
 from scipy.interpolate import PchipInterpolator
+from scipy.stats import t as student_t
 
 from topicprism._typing import Array, Topic
 from topicprism.evaluation import match
@@ -32,6 +36,7 @@ from topicprism.spectral.decompose import decompose
 from topicprism.spectral.sketch import Sketch
 
 Z95 = 1.96  # standard errors on either side of a 95 % interval
+LEVELS = 41  # values of u
 Fit = Callable[[Sketch, float], tuple[float, Topic]]  # s and eta, at a logarithm of alpha0
 
 
@@ -81,25 +86,36 @@ def coefficients(
     """From cross-fitted moments of folds; None if these do not have so many topics."""
     if len(folds) < 2:
         return None
-    fit, whole = _fitted_like(like, request, rng), reduce(add, folds)
+    fit = _fitted_like(like, request, rng)
     try:
-        if request.alpha0 is not None or like.n_topics == 1:
-            alpha0 = float(like.alpha.sum() if request.alpha0 is None else request.alpha0)
-            _, eta = fit(whole, np.log(alpha0))
-            without = [fit(rest, np.log(alpha0))[1] for rest in without_each(folds)]
-            return Coefficients(alpha0, (alpha0, alpha0), eta, jackknife_std(without))
-        curve = _curve(whole, fit)
-        for _ in range(2):  # the second time from a point nearby
-            found = float(curve.where(0.0))
-            s, eta = fit(whole, found)
-            curve = curve.with_point(found, s, eta)
-        without_one = [fit(rest, found) for rest in without_each(folds)]
+        if request.alpha0 is None and like.n_topics > 1:
+            return _with_alpha0(folds, fit)
+        return _at_alpha0(folds, fit, request.alpha0 or float(like.alpha.sum()))
     except TooManyTopics:
         return None
-    s_without = np.array([s for s, _ in without_one])
-    std = _errors(curve, eta, s_without, np.array([e for _, e in without_one]))
-    ends = curve.where(Z95 * jackknife_std(s_without) * np.array([1, -1]))
-    low, high = np.exp(ends).tolist()
+
+
+def _at_alpha0(folds: Sequence[Sketch], fit: Fit, alpha0: float) -> Coefficients:
+    _, eta = fit(reduce(add, folds), np.log(alpha0))
+    without = [fit(rest, np.log(alpha0))[1] for rest in without_each(folds)]
+    std = _t95(len(without)) / Z95 * jackknife_std(without)
+    return Coefficients(alpha0, (alpha0, alpha0), eta, std)
+
+
+def _with_alpha0(folds: Sequence[Sketch], fit: Fit) -> Coefficients:
+    """At the alpha0 at which s is 0, with its errors in those of eta."""
+    whole = reduce(add, folds)
+    curve = _curve(whole, fit)
+    for _ in range(2):  # the second time from a point nearby
+        found = float(curve.where(0.0))
+        s, eta = fit(whole, found)
+        curve = curve.with_point(found, s, eta)
+    s_without, eta_without = map(
+        np.array, zip(*(fit(rest, found) for rest in without_each(folds)), strict=True)
+    )
+    reach = _t95(len(folds)) * jackknife_std(s_without)
+    low, high = np.exp(curve.where(reach * np.array([1, -1]))).tolist()
+    std = _errors(curve, eta, s_without, eta_without)
     return Coefficients(float(np.exp(found)), (low, high), eta, std)
 
 
@@ -118,7 +134,8 @@ def _curve(whole: Sketch, fit: Fit) -> PriorCurve:
     """Over the range of alpha0, up to where so much is taken off the second moment that topics
     are lost."""
     points: list[tuple[float, float, Topic]] = []
-    for log_alpha0 in np.linspace(*np.log(MODEL.alpha0_range), MODEL.alpha0_points).tolist():
+    low, high = np.log(MODEL.alpha0_range)
+    for log_alpha0 in np.linspace(low, high, MODEL.alpha0_points).tolist():
         try:
             points.append((log_alpha0, *fit(whole, log_alpha0)))
         except TooManyTopics:
@@ -134,7 +151,12 @@ def _errors(curve: PriorCurve, eta: Topic, s_without: Array, eta_without: Array)
     away = s_without - s_without.mean()
     slope = away @ eta_without / max(float(away @ away), np.finfo(float).tiny)
     unexplained = np.maximum(eta_std**2 - (slope * s_std) ** 2, 0)
-    u = np.linspace(-Z95, Z95, MODEL.alpha0_points * 4 + 1) * s_std
+    t = _t95(len(s_without))
+    u = np.linspace(-t, t, LEVELS) * s_std
     changes = curve.eta_at(curve.where(u)) - slope * u[:, None] - eta
-    std: Topic = np.sqrt(unexplained + (np.abs(changes).max(axis=0) / Z95) ** 2)
+    std: Topic = np.sqrt(t**2 * unexplained + np.abs(changes).max(axis=0) ** 2) / Z95
     return std
+
+
+def _t95(n: int) -> float:
+    return float(student_t.ppf(0.975, n - 1))

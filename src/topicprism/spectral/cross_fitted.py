@@ -4,11 +4,15 @@ The leading directions of E[x x] lean towards the sampling noise of the document
 from, so that moments of the same documents are too large along them.  Here each fold of the
 documents is projected on directions found from all others::
 
-    U_f = the orthonormal matrix nearest to A_f U / l       A_f = D^-1 E[x1 x2] D^-1 of the others
+    U_f = orthonormal, spans A_f Q W        A_f = D^-1 E[x1 x2] D^-1 of the others
+                                            Q, the coordinates of the sketch of all documents
+                                            W, the k leading eigenvectors of Q' A_f Q
 
-U and l being the leading directions and eigenvalues of all documents: one step of the power
-method.  Moments of a fold are then unbiased in k coordinates, and have no noise of V words in
-them.  Folds differ in their directions by little, so their moments are added up.
+Moments of a fold are then unbiased in k coordinates, and have no noise of V words in them.
+U_f is rotated to be as near as it can be to the directions of all documents; folds then differ by
+little, and their moments are added up.  From U alone in place of Q, a step of the power method
+keeps a part of the bias where an eigenvalue is near the edge of noise: with 20 topics and alpha0 =
+3, alpha0 was found to be 4.3 and 6.6.
 """
 
 from __future__ import annotations
@@ -34,9 +38,8 @@ def cross_fitted_sketches(
 
     ``sketch`` is one of all documents.  The noise of V words, c1 and c2, is 0 in these.
     """
-    values, vectors = sketch.eigenpairs
-    common = sketch.project(vectors[:, -n_topics:]).basis
-    bases = _bases_without_each(docs, folds, common, values[-n_topics:], sketch.basis.root[:, None])
+    common = sketch.project(sketch.eigenpairs[1][:, -n_topics:]).basis
+    bases = _bases_without_each(docs, folds, sketch, common)
     sums = docs.total(_sums_of_folds, folds, bases)
     return [
         replace(without_repeats(s, basis), basis=common, c1=0.0, c2=0.0)
@@ -46,14 +49,19 @@ def cross_fitted_sketches(
 
 
 def _bases_without_each(
-    docs: Documents, folds: Sequence[Subset], common: Basis, values: WordCoord, root: WordCoord
+    docs: Documents, folds: Sequence[Subset], sketch: Sketch, common: Basis
 ) -> list[Basis]:
+    """Coordinates found from all documents but a fold, for each fold."""
+    root = sketch.basis.root[:, None]
     inverse = np.divide(1, root, out=np.zeros_like(root), where=root > 0)
-    images = map_subsets(docs, folds, _times_pairs, np.ascontiguousarray(common.B, SEARCH))
-    total = sum(images)
-    bases = []
+    images = map_subsets(docs, folds, _times_pairs, np.ascontiguousarray(sketch.basis.B, SEARCH))
+    total, k, bases = sum(images), common.width, []
     for image in images:
-        U, _ = polar(inverse * (total - image) / values)
+        A = total - image
+        values, vectors = np.linalg.eigh(sketch.basis.B.T @ A)
+        U = np.linalg.qr(inverse * (A @ (vectors[:, -k:] / values[-k:])))[0]
+        turned, _ = polar(U.T @ (inverse * common.lift))
+        U = U @ turned
         bases.append(replace(common, B=np.ascontiguousarray(inverse * U), lift=root * U))
     return bases
 

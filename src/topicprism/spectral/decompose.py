@@ -58,9 +58,7 @@ class Solution:
 
     def reordered(self, order: Ints) -> Solution:
         """The same solution, its topics in another order."""
-        return replace(
-            self, model=self.model.reordered(order), eigenvalues=self.eigenvalues[order]
-        )
+        return replace(self, model=self.model.reordered(order), eigenvalues=self.eigenvalues[order])
 
 
 def by_effect(alpha: Topic, eta: Topic) -> Ints:
