@@ -74,9 +74,11 @@ def inference_grid(out):
 
 
 def intervals(out):
-    inside, size = numbers(out.splitlines()[1])[-2:]
-    assert inside >= 75  # per cent, of a few coefficients
-    assert 0.3 < size < 2
+    told, told_size, untold, untold_size, left_out = numbers(out.splitlines()[1])[-5:]
+    for inside, size in ((told, told_size), (untold, untold_size)):
+        assert inside >= 75  # per cent, of a few coefficients
+        assert 0.3 < size < 2
+    assert left_out == 0
 
 
 def noise_limit(out):

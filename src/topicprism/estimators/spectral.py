@@ -158,9 +158,10 @@ class SpectralSLDA(_SupervisedTopics):
         coefficients from the other.  ``predict`` uses ``model_.eta``, the coefficients of all
         documents, which predict a little better.
     coef_std_ : ndarray of shape (n_topics,)
-        Standard errors of the coefficients: by the jackknife in the regime "model", otherwise
-        from the halves, the variation of the topics included; NaN for a topic that was found in
-        neither half.  Fits from a sketch, or of fewer than 40 documents, have none.
+        Standard errors of the coefficients: by the jackknife in the regime "model", with the
+        uncertainty of alpha0 unless it was given; otherwise from the halves, the variation of the
+        topics included, and NaN for a topic that was found in neither half.  Fits from a
+        sketch, or of fewer than 40 documents, have none.
     replication_ : ndarray of shape (n_topics,)
         Similarity (Bhattacharyya coefficient) of the topics that two halves of the documents
         have for this one; below 0.7 it was not found again.  In the regime "text" only.

@@ -16,8 +16,9 @@ class ModelDefaults:
     alpha0_range: tuple[float, float] = (0.1, 100.0)  # where alpha0 is sought
     alpha0_halvings: int = 9  # of that range on a log scale: to one per cent
     alpha0_restarts: int = 20  # of the power method, while alpha0 is sought
-    jackknife_documents: int = 5_000  # more do not change a standard error by a tenth
-    jackknife_folds: int = 10  # a standard error from 10 values is itself known to 24 %
+    alpha0_points: int = 10  # of that range, at which coefficients are computed: 2.2-fold steps
+    coefficient_folds: int = 20  # a standard error from 20 values is itself known to 16 %
+    jackknife_folds: int = 10  # for that of the noise variance, known to 24 %
     jackknife_restarts: int = 10  # of the power method in each of these
     noise_documents: int = 20_000  # used for the noise variance (experiments/second_look.py)
     noise_folds: int = 5  # of documents that topics are learnt without

@@ -7,8 +7,10 @@ from dataclasses import replace
 import numpy as np
 
 from topicprism.documents.subsets import Subset, map_subsets
+from topicprism.evaluation import match
+from topicprism.learn.coefficients import Coefficients, coefficients
 from topicprism.learn.defaults import MODEL
-from topicprism.learn.jackknife import with_standard_errors, without_each
+from topicprism.learn.jackknife import without_each
 from topicprism.learn.noise import Estimate, noise_by_split_half
 from topicprism.learn.result import (
     AS_ASKED,
@@ -20,7 +22,8 @@ from topicprism.learn.result import (
 )
 from topicprism.learn.spectrum import Spectrum, alpha0_of, describe_alpha0
 from topicprism.model import Model, TooManyTopics
-from topicprism.spectral.decompose import SPARE_COORDINATES, decompose
+from topicprism.spectral.cross_fitted import cross_fitted_sketches
+from topicprism.spectral.decompose import SPARE_COORDINATES, by_effect, decompose
 from topicprism.spectral.moments import word_sums
 from topicprism.spectral.recovery import noise_variance_std
 from topicprism.spectral.sketch import Sketch, moments_of_subsets
@@ -68,8 +71,46 @@ def decomposed(
 
 
 def with_documents(found: FitResult, context: FitContext) -> FitResult:
-    """What a sketch alone does not give: a small noise variance, and standard errors."""
-    return with_standard_errors(_with_noise(found, context), context)
+    """What a sketch alone does not give: alpha0 and coefficients without bias, with standard
+    errors, and a small noise variance."""
+    return _with_noise(_with_coefficients(found, context), context)
+
+
+def _with_coefficients(found: FitResult, context: FitContext) -> FitResult:
+    """alpha0 unless it was given, coefficients and their standard errors, cross-fitted."""
+    request, k = context.request, found.model.n_topics
+    chosen = request.alpha0 is None and k > 1
+    if not (request.supervised or chosen):
+        return found
+    folds = context.folds(MODEL.coefficient_folds)
+    parts = cross_fitted_sketches(context.docs, folds, context.sketch, k)
+    known = coefficients(parts, found.model, request, context.rng)
+    if known is None:
+        return found
+    return _at_alpha0(found, known, context) if chosen else _with_eta(found, known)
+
+
+def _at_alpha0(found: FitResult, known: Coefficients, context: FitContext) -> FitResult:
+    """The decomposition at another alpha0, with coefficients that belong to it."""
+    settings, k = context.request.settings, found.model.n_topics
+    try:
+        solution = decompose(context.sketch, k, known.alpha0, settings, rng=context.rng)
+    except TooManyTopics:
+        return found
+    solution = solution.reordered(match(solution.model, found.model))
+    reasons = found.selection.reasons | {"alpha0": describe_alpha0(known.alpha0, known.interval)}
+    selection = replace(found.selection, alpha0=known.alpha0, reasons=reasons)
+    model = solution.model.with_alpha0(known.alpha0)
+    found = replace(found, model=model, selection=selection, solution=solution)
+    return _with_eta(found, known) if context.request.supervised else found
+
+
+def _with_eta(found: FitResult, known: Coefficients) -> FitResult:
+    """With these coefficients and standard errors, the topics in their order."""
+    order = by_effect(found.model.alpha, known.eta)
+    model = replace(found.model, eta=known.eta).reordered(order)
+    solution = found.solution.reordered(order) if found.solution else None
+    return replace(found, model=model, coef_std=known.std[order], solution=solution)
 
 
 def _by_moments(sketch: Sketch, model: Model) -> Estimate:

@@ -146,11 +146,13 @@ def determines_alpha0(alpha0: float) -> bool:
     return low * 1.001 < alpha0 < high / 1.001
 
 
-def describe_alpha0(alpha0: float) -> str:
+def describe_alpha0(alpha0: float, interval: tuple[float, float] | None = None) -> str:
+    """Why it was chosen; ``interval`` is one of 95 %."""
     low, high = MODEL.alpha0_range
+    known = f" (95 % interval {interval[0]:.2g} to {interval[1]:.2g})" if interval else ""
     if determines_alpha0(alpha0):
-        return "the value at which the estimated prior agrees with itself"
+        return f"the value at which the estimated prior agrees with itself{known}"
     return (
         f"the end of the range searched, {low:g} to {high:g}: the moments of these documents do "
-        "not determine it"
+        f"not determine it{known}"
     )

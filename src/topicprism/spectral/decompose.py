@@ -20,7 +20,7 @@ from functools import partial
 
 import numpy as np
 
-from topicprism._typing import Array, Topic
+from topicprism._typing import Array, Ints, Topic
 from topicprism.documents.corpus import Documents
 from topicprism.kernels.blas import one_blas_thread
 from topicprism.kernels.cpu import LANES
@@ -54,6 +54,15 @@ class Solution:
     residual: float  # share of the third moment that is not in the topics
     n_documents: int  # with three words or more
     n_short: int = 0  # the others, if documents were looked at
+
+    def reordered(self, order: Ints) -> Solution:
+        """The same solution, its topics in another order."""
+        return replace(self, model=self.model.reordered(order), eigenvalues=self.eigenvalues[order])
+
+
+def by_effect(alpha: Topic, eta: Topic) -> Ints:
+    """The order of topics: by effect; the common ones first if there is none."""
+    return np.lexsort((-alpha, eta))
 
 
 def learn(
@@ -114,7 +123,7 @@ def _decompose(
     algorithm = ALGORITHMS[settings.method] if n_topics > 1 else one_topic
     found = algorithm(moments, alpha0, solve, settings)
     alpha = alphas(found.pairs, alpha0)
-    order = np.lexsort((-alpha, found.eta))  # by effect; the common ones first if there is none
+    order = by_effect(alpha, found.eta)
     model = Model(
         alpha=alpha,
         mu=to_simplex(basis.lift @ found.words),

@@ -143,16 +143,16 @@ def sketch_of(docs: Documents, sums: WordSums, rank: int, rng: np.random.Generat
 
 def sketch_over(docs: Documents, basis: Basis) -> Sketch:
     """The sketch of documents over a basis that may come from others."""
-    return _without_repeats(docs.total(sketch_sums, basis.B, basis.centre, basis.scale), basis)
+    return without_repeats(docs.total(sketch_sums, basis.B, basis.centre, basis.scale), basis)
 
 
 def moments_of_subsets(docs: Documents, subsets: Sequence[Subset], basis: Basis) -> list[Sketch]:
     """A sketch of each of these subsets of the documents, in one pass."""
     sums = map_subsets(docs, subsets, sketch_sums, basis.B, basis.centre, basis.scale)
-    return [_without_repeats(s, basis) for s in sums]
+    return [without_repeats(s, basis) for s in sums]
 
 
-def _without_repeats(s: SketchSums, basis: Basis) -> Sketch:
+def without_repeats(s: SketchSums, basis: Basis) -> Sketch:
     """Take out of the products the pairs and triples that use a position twice or thrice."""
     B, K = basis.B, basis.width
     first, second, third = np.empty(K + 1), np.empty((K + 1, K + 1)), np.empty((K + 1,) * 3)
