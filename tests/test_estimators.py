@@ -76,7 +76,8 @@ def test_units_of_the_response_change_nothing_but_the_units(corpus, method, a, b
         SpectralSLDA(n_topics=4, method=method, random_state=0).fit(X, t) for t in (y, a * y + b)
     )
     # a*y + b is itself rounded to |b| * 1e-16, which is |b/a| * 1e-16 in units of y
-    atol = 1e-9 + 1e-12 * abs(b / a)
+    # and where y is turned round, alpha0 is found from another side
+    atol = (1e-9 if a > 0 else 1e-6) + 1e-12 * abs(b / a)
     assert_allclose((moved.predict(X) - b) / a, plain.predict(X), atol=atol)
     assert_allclose(moved.noise_variance_ / a**2, plain.noise_variance_, rtol=1e-6, atol=1e-9)
 
@@ -192,7 +193,7 @@ def test_whitenings_agree_on_documents(corpus, fitted, whitening):
     X, y, _ = corpus
     other = SpectralSLDA(n_topics=4, whitening=whitening, random_state=0).fit(X, y)
     gap = np.abs(other.components_ - fitted.components_).sum(axis=1).max()
-    assert gap < (0.2 if whitening == "nystrom" else 1e-8)
+    assert gap < (0.2 if whitening == "nystrom" else 1e-7)
 
 
 def test_a_given_noise_variance_is_kept(corpus):

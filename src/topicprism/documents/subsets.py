@@ -63,8 +63,9 @@ class KeyCounts:
     n: Ints
 
     @classmethod
-    def of(cls, c: Corpus) -> KeyCounts:
-        buckets = (c.keys // np.uint64(KEYS // BUCKETS)).astype(np.intp)
+    def of(cls, c: Corpus, these: NDArray[np.bool_] | None = None) -> KeyCounts:
+        keys = c.keys if these is None else c.keys[these]
+        buckets = (keys // np.uint64(KEYS // BUCKETS)).astype(np.intp)
         return cls(np.bincount(buckets, minlength=BUCKETS))
 
     def __add__(self, other: KeyCounts) -> KeyCounts:

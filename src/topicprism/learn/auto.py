@@ -83,7 +83,7 @@ def learn_sketch(sketch: Sketch, request: FitRequest, rng: np.random.Generator) 
 
 @dataclass(frozen=True)
 class Survey(Additive):
-    """Responses of documents long enough for the moments; where the keys of all are; lengths."""
+    """Documents long enough for the moments, by response and key; how many there are in all."""
 
     y: RunningMoments
     keys: KeyCounts
@@ -101,5 +101,6 @@ class Survey(Additive):
 
 def survey(c: Corpus) -> Survey:
     lengths = c.lengths
-    y = RunningMoments.of(c.y, (lengths >= MIN_WORDS).astype(float))
-    return Survey(y, KeyCounts.of(c), len(c), float(lengths.sum()))
+    long = lengths >= MIN_WORDS
+    y = RunningMoments.of(c.y, long.astype(float))
+    return Survey(y, KeyCounts.of(c, long), len(c), float(lengths.sum()))

@@ -110,13 +110,22 @@ def _with_alpha0(folds: Sequence[Sketch], fit: Fit) -> Coefficients:
         found = float(curve.where(0.0))
         s, eta = fit(whole, found)
         curve = curve.with_point(found, s, eta)
-    s_without, eta_without = map(
-        np.array, zip(*(fit(rest, found) for rest in without_each(folds)), strict=True)
-    )
-    reach = _t95(len(folds)) * jackknife_std(s_without)
-    low, high = np.exp(curve.where(reach * np.array([1, -1]))).tolist()
-    std = _errors(curve, eta, s_without, eta_without)
-    return Coefficients(float(np.exp(found)), (low, high), eta, std)
+    without = _without_each(folds, fit, found)
+    reach = _t95(len(folds)) * jackknife_std(without[0])
+    low, high = curve.where(reach * np.array([1, -1])).tolist()
+    usual = max(np.log(MODEL.usual_alpha0), low)
+    if high > curve.log_alpha0[-1] - 1e-3 and found > usual:  # any larger value would do as well
+        found = usual
+        s, eta = fit(whole, found)
+        curve, without = curve.with_point(found, s, eta), _without_each(folds, fit, found)
+    std = _errors(curve, eta, *without)
+    return Coefficients(float(np.exp(found)), (np.exp(low), np.exp(high)), eta, std)
+
+
+def _without_each(folds: Sequence[Sketch], fit: Fit, log_alpha0: float) -> tuple[Array, Array]:
+    """s and eta without each fold."""
+    s, eta = zip(*(fit(rest, log_alpha0) for rest in without_each(folds)), strict=True)
+    return np.array(s), np.array(eta)
 
 
 def _fitted_like(like: Model, request: FitRequest, rng: np.random.Generator) -> Fit:

@@ -16,6 +16,7 @@ class ModelDefaults:
     alpha0_range: tuple[float, float] = (0.1, 100.0)  # where alpha0 is sought
     alpha0_halvings: int = 9  # of that range on a log scale: to one per cent
     alpha0_restarts: int = 20  # of the power method, while alpha0 is sought
+    usual_alpha0: float = 1.0  # where moments bound it from below only, or the bound if larger
     alpha0_points: int = 10  # of that range, at which coefficients are computed: 2.2-fold steps
     coefficient_folds: int = 20  # a standard error from 20 values is itself known to 16 %
     jackknife_folds: int = 10  # for that of the noise variance, known to 24 %

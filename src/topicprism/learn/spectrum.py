@@ -150,6 +150,11 @@ def describe_alpha0(alpha0: float, interval: tuple[float, float] | None = None) 
     """Why it was chosen; ``interval`` is one of 95 %."""
     low, high = MODEL.alpha0_range
     known = f" (95 % interval {interval[0]:.2g} to {interval[1]:.2g})" if interval else ""
+    if determines_alpha0(alpha0) and interval and interval[1] >= high / 1.001:
+        return (
+            f"assumed: {MODEL.usual_alpha0:g}, or the lower end of the interval if that is more, "
+            f"since moments do not bound it from above{known}"
+        )
     if determines_alpha0(alpha0):
         return f"the value at which the estimated prior agrees with itself{known}"
     return (

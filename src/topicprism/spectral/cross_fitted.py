@@ -40,6 +40,8 @@ def cross_fitted_sketches(
     """
     common = sketch.project(sketch.eigenpairs[1][:, -n_topics:]).basis
     bases = _bases_without_each(docs, folds, sketch, common)
+    if not bases:
+        return []
     sums = docs.total(_sums_of_folds, folds, bases)
     return [
         replace(without_repeats(s, basis), basis=common, c1=0.0, c2=0.0)
@@ -51,7 +53,8 @@ def cross_fitted_sketches(
 def _bases_without_each(
     docs: Documents, folds: Sequence[Subset], sketch: Sketch, common: Basis
 ) -> list[Basis]:
-    """Coordinates found from all documents but a fold, for each fold."""
+    """Coordinates found from all documents but a fold, for each fold; none if these do not have
+    so many directions."""
     root = sketch.basis.root[:, None]
     inverse = np.divide(1, root, out=np.zeros_like(root), where=root > 0)
     images = map_subsets(docs, folds, _times_pairs, np.ascontiguousarray(sketch.basis.B, SEARCH))
@@ -59,6 +62,8 @@ def _bases_without_each(
     for image in images:
         A = total - image
         values, vectors = np.linalg.eigh(sketch.basis.B.T @ A)
+        if not values[-k] > 1e-12 * np.abs(A).max(initial=0):
+            return []
         U = np.linalg.qr(inverse * (A @ (vectors[:, -k:] / values[-k:])))[0]
         turned, _ = polar(U.T @ (inverse * common.lift))
         U = U @ turned
