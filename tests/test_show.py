@@ -40,13 +40,15 @@ ESTIMATORS = {  # each with its responses, and whether it has intervals
     "GibbsSLDA": (GibbsSLDA(3, random_state=0, **CHAIN), STARS, True),
     "HybridSLDA": (HybridSLDA(3, random_state=0, **CHAIN), STARS, True),
     "MedLDA": (MedLDA(3, random_state=0, **CHAIN), STARS, True),
-    "MedLDA, refit": (MedLDA(3, refit=True, random_state=0, **CHAIN), STARS, False),
-    "MedLDA, C=0": (MedLDA(3, C=0.0, random_state=0, **CHAIN), STARS, False),
-    "2 classes": (MedLDAClassifier(3, random_state=0, **CHAIN), THREE == "good", True),
+    "MedLDA, refit": (MedLDA(3, refit=True, random_state=0, **CHAIN), STARS, True),
+    "MedLDA, C=0": (MedLDA(3, C=0.0, random_state=0, **CHAIN), STARS, True),
+    "draws": (GibbsSLDA(3, cross_fit=False, random_state=0, **CHAIN), STARS, True),
+    "draws of a loss": (MedLDA(3, cross_fit=False, random_state=0, **CHAIN), STARS, False),
+    "2 classes": (MedLDAClassifier(3, random_state=0, **CHAIN), THREE == "good", False),
     "2 classes, refit": (
         MedLDAClassifier(3, refit=True, random_state=0, **CHAIN), THREE == "good", False,
     ),
-    "3 classes": (MedLDAClassifier(3, random_state=0, **CHAIN), THREE, True),
+    "3 classes": (MedLDAClassifier(3, random_state=0, **CHAIN), THREE, False),
 }  # fmt: skip
 
 

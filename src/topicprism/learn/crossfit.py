@@ -21,7 +21,7 @@ number, is added to this as one of DIFFERENCE_PRIOR + 1 (as in a moderated t sta
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Self
 
 import numpy as np
@@ -65,6 +65,20 @@ class CrossFit:
         """R2 of predictions that are shrunk like these, above 0 if they predict beyond chance."""
         r2 = self.r2 if self.slope >= 1 else float(self.correlation) ** 2
         return float(r2) if self.predicts else min(self.r2, 0.0)
+
+    def in_units(self, scale: ResponseScale) -> CrossFit:
+        """The same of responses in their own units, having been of standardised ones."""
+        coef = scale.centre + scale.scale * self.coef
+        return replace(self, coef=coef, std=abs(scale.scale) * self.std)
+
+    def effects(self, eta: Topic) -> tuple[Topic, Topic]:
+        """Coefficients, those of ``eta`` for topics that neither half has, and standard errors.
+
+        Where nothing is predicted, all errors are NaN; one topic has nothing to predict by.
+        """
+        shown = self.predicts or len(eta) == 1
+        coef = np.where(np.isnan(self.coef), eta, self.coef)
+        return coef, self.std if shown else np.full(len(eta), np.nan)
 
     def shrunk(self, eta: Topic, centre: float) -> Topic:
         """Coefficients for prediction, nearer to the mean if the halves' went too far."""
@@ -129,9 +143,7 @@ def cross_fit(docs: Documents, model: Model, halves: Halves, scale: ResponseScal
     predicted = np.concatenate([k.h @ o.eta for k, (_, o) in zip(known, halves, strict=True)])
     y = np.concatenate([k.y for k in known])
     r2, slope, correlation = _agreement(y, predicted)
-    size = abs(scale.scale)
-    coef = scale.centre + scale.scale * coef
-    return CrossFit(coef, size * std, 1 - apart, len(y), r2, slope, correlation)
+    return CrossFit(coef, std, 1 - apart, len(y), r2, slope, correlation).in_units(scale)
 
 
 def held_out_r2(docs: Documents, halves: Halves) -> float:

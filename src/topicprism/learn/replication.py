@@ -30,14 +30,14 @@ def with_cross_fit(
             found, known = fewer, cross_fit(docs, fewer.model, halves, context.scale)
     predicts = known.predicts or found.model.n_topics == 1  # one topic has nothing to predict by
     eta = known.shrunk(found.model.eta, context.scale.centre)
-    coef = np.where(np.isnan(known.coef), eta, known.coef)
+    coef, std = known.effects(eta)
     order = np.lexsort((-found.model.alpha, coef))
     back = {int(i): at for at, i in enumerate(order)}
     return replace(
         found,
         model=replace(found.model, eta=eta).reordered(order),
         coef=coef[order],
-        coef_std=known.std[order] if predicts else np.full(len(order), np.nan),
+        coef_std=std[order],
         replication=known.replication[order],
         cross_fitted_r2=known.shrunk_r2,
         predicts=predicts,
