@@ -8,7 +8,7 @@ import numpy as np
 from sklearn.base import ClassifierMixin
 from sklearn.utils import Tags
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import column_or_1d
+from sklearn.utils.validation import check_is_fitted, column_or_1d
 
 from topicprism._typing import Array
 from topicprism.estimators.sampled import (
@@ -172,6 +172,7 @@ class MedLDAClassifier(ClassifierMixin, SampledTopics):
 
     def decision_function(self, X: Any) -> Array:
         """How far each document is on the side of ``classes_[1]``, or of each class."""
+        check_is_fitted(self)
         return self._decide(X, self.coef_)
 
     def predict(self, X: Any) -> Any:

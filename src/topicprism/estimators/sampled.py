@@ -244,7 +244,6 @@ class SampledTopics(CallbackSupport, Topics):
 
     def _decide(self, X: Any, coef: Array) -> Array:
         """Features times coefficients, one column per response (none for one response)."""
-        check_is_fitted(self)
         counts = self._counts(X)
         h = infer(self.model_, counts, n_threads=effective_n_jobs(self.n_jobs))
         if self.features_ == "assignments":
