@@ -56,8 +56,8 @@ class GibbsSLDA(SampledRegression):
     cross_fit : bool, default=True
         Whether effects are cross-fitted: each half of the documents has a chain of its own, as
         long as that of all, and the responses of the other half are regressed on its topics.
-        Takes more than twice as long.  False if the documents are from the model or predictions are all that
-        is wanted: the effects are then the posterior's, conditional on the model.
+        Takes more than twice as long.  False if the documents are from the model or predictions
+        are all that is wanted: the effects are then the posterior's, conditional on the model.
     warm_start : bool, default=False
         Whether to go on from the state of the last fit; the documents must be the same.
     callback : callable or None, default=None
