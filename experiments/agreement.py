@@ -23,7 +23,7 @@ from typing import Any
 import numpy as np
 from comparison import records
 from comparison.corpora import CORPORA, ROOT, Source, Split, unseen, vectorizer
-from comparison.rivals import QUICK, Answer, Effort, Rival, default, ours, rivals
+from comparison.rivals import QUICK, Answer, Effort, Rival, default, gibbs, ours, rivals
 from scipy.optimize import linear_sum_assignment
 
 from topicprism import HybridSLDA, Model, SpectralSLDA
@@ -55,6 +55,7 @@ def methods(effort: Effort) -> dict[str, Rival]:
         "default": default(n_topics=effort.k),
         "SpectralSLDA": ours(SpectralSLDA, effort.k),
         "HybridSLDA": ours(HybridSLDA, effort.k, **effort.chain),
+        "GibbsSLDA": gibbs(effort.k, effort, cross_fit=True),
     }
     known = rivals(effort) | fixed
     return {name: known[name] for name in NAMES if name in known}

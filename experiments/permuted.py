@@ -2,16 +2,16 @@
 
     python experiments/permuted.py                          # half an hour on two cores
     python experiments/permuted.py --estimator HybridSLDA   # beside another estimator than usual
-    python experiments/permuted.py --only poliblog
+    python experiments/permuted.py --only poliblog --permutations 5
     python experiments/permuted.py --quick                  # seconds, for the test suite
 
 The responses of a corpus are permuted, so that no topic has an effect: the expected response of a
 document of one topic only, which is what a coefficient is, is the mean response.  A topic seems
 to have one if its coefficient is more than 1.96 standard errors from that mean; one in twenty
-should.  For the estimator of ``topicprism.fit`` and for one that is named, with 20 topics and with
-as many as they choose.  Topics without a standard error (where an estimator finds nothing to
-predict) have no interval shown and are counted apart.  Each fit is a row of
-docs/results/permuted.csv; rows that are there are left out.
+should.  For the estimator of ``topicprism.fit`` and for one that is named, with 20 topics and, if
+they choose a number, with as many as they choose.  Topics without a standard error (where an
+estimator finds nothing to predict) have no interval shown and are counted apart.  Each fit is a row
+of docs/results/permuted.csv; rows that are there are left out.
 """
 
 import argparse
@@ -33,7 +33,7 @@ SIZES = {"poliblog": None, "movie_scale": 800, "hotel_reviews": 2_000}  # docume
 N_PERMUTATIONS, K = 20, 20
 NORMAL_95 = 1.96
 DEFAULT, CHOSEN = "default", "chosen"
-ESTIMATORS = ("SpectralSLDA", "HybridSLDA")
+ESTIMATORS = ("SpectralSLDA", "HybridSLDA", "GibbsSLDA", "MedLDA")
 
 
 @dataclass(frozen=True)
@@ -53,6 +53,12 @@ def maker(method: str, asked: str) -> Callable[[], Any]:
     options = {} if asked == CHOSEN else {"n_topics": int(asked)}
     kind = None if method == DEFAULT else getattr(topicprism, method)
     return lambda: topics_step(kind, N_JOBS, 0, options)
+
+
+def numbers(method: str) -> tuple[str, ...]:
+    """Of topics that are asked for."""
+    chooses = method == DEFAULT or getattr(topicprism, method)().n_topics == "auto"
+    return (str(K), CHOSEN) if chooses else (str(K),)
 
 
 def z_scores(fitted: Any, mean: float) -> np.ndarray:
@@ -107,19 +113,19 @@ def summary(rows: list[Row]) -> str:
     )
 
 
-def run(corpora: list[str], methods: tuple[str, ...]) -> None:
+def run(corpora: list[str], methods: tuple[str, ...], n_permutations: int) -> None:
     for corpus in corpora:
         if not CORPORA[corpus].path.exists():
             print(f"{corpus} is not there: left out")
             continue
         X, y = documents(corpus)
         for method in methods:
-            for asked in (str(K), CHOSEN):
+            for asked in numbers(method):
                 key = (corpus, method, asked)
                 known = records.read(Row, RESULTS)
                 mine = [r for r in known if (r.corpus, r.method, r.asked) == key]
                 done = {r.permutation for r in mine}
-                for i in [i for i in range(N_PERMUTATIONS) if i not in done]:
+                for i in [i for i in range(n_permutations) if i not in done]:
                     mine.append(measure(corpus, X, y, method, asked, i))
                     records.keep(mine[-1], RESULTS)
                 print(summary(mine), flush=True)
@@ -129,6 +135,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--only", choices=list(SIZES))
     parser.add_argument("--estimator", choices=ESTIMATORS, default=ESTIMATORS[0])
+    parser.add_argument("--permutations", type=int, default=N_PERMUTATIONS)
     parser.add_argument("--quick", action="store_true")
     args = parser.parse_args()
     print(
@@ -142,7 +149,7 @@ def main() -> None:
             rows = [measure("toy reviews", s.X, s.y, method, "3", i) for i in range(3)]
             print(summary(rows))
     else:
-        run([args.only] if args.only else list(SIZES), methods)
+        run([args.only] if args.only else list(SIZES), methods, args.permutations)
 
 
 if __name__ == "__main__":

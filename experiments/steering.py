@@ -33,13 +33,13 @@ def main(corpus: str, s: corpora.Split, k: int, chain: dict[str, int]) -> None:
     print(f"{corpus:24s}    pR2  log-lik")
     joint = SpectralSLDA(k, random_state=0, n_jobs=2).fit(s.X, s.y)
     show("joint", s, joint.model_, joint.predict(s.X_test))
-    gibbs = GibbsSLDA(k, response="assignments", random_state=0, n_jobs=2, **chain).fit(s.X, s.y)
+    chain = {**chain, "random_state": 0, "n_jobs": 2, "cross_fit": False}
+    gibbs = GibbsSLDA(k, response="assignments", **chain).fit(s.X, s.y)
     show("Gibbs", s, gibbs.model_, gibbs.predict(s.X_test))
     for weight, strengths in STRENGTHS.items():
         for strength in strengths:
             steering.STEERING = replace(STEERING, strength=strength)
-            hybrid = HybridSLDA(k, response_weight=weight, random_state=0, n_jobs=2, **chain)
-            hybrid.fit(s.X, s.y)
+            hybrid = HybridSLDA(k, response_weight=weight, **chain).fit(s.X, s.y)
             name = f"weight {weight:g}, strength {strength:g}"
             show(name, s, hybrid.model_, hybrid.predict(s.X_test))
 

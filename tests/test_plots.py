@@ -75,29 +75,22 @@ def choice(n_topics=3, trials=(), spectrum=(1.0, 0.5), threshold=0.1):
 # --- what there is to show ------------------------------------------------------------
 
 
-def test_intervals_come_from_standard_errors_or_draws(topics):
+def test_intervals_come_from_standard_errors(topics):
     topics.coef_std_ = np.array([0.1, 0.2, 0.3])
     low, high = effects(topics).interval
     assert_allclose(high - low, 2 * 1.96 * topics.coef_std_, rtol=1e-4)
     del topics.coef_std_
     assert effects(topics).interval is None
+
+
+def test_draws_alone_are_no_interval():
     X = FastCountVectorizer().fit_transform(TEXTS)
-    gibbs = GibbsSLDA(3, burn_in=5, n_kept=40, random_state=0).fit(X, STARS)
+    gibbs = GibbsSLDA(3, burn_in=5, n_kept=40, random_state=0, cross_fit=False).fit(X, STARS)
     low, high = effects(gibbs).interval
     inside = (low <= gibbs.coef_draws_) & (gibbs.coef_draws_ <= high)
-    assert_allclose(inside.mean(axis=0), 0.95, atol=0.03)
-    gibbs.coef_draws_ = gibbs.coef_draws_[:10]
+    assert_allclose(inside.mean(axis=0), 0.95, atol=0.05)
+    del gibbs.coef_std_
     assert effects(gibbs).interval is None
-
-
-def test_draws_of_another_coefficient_are_no_interval():
-    X = FastCountVectorizer().fit_transform(TEXTS)
-    refit = GibbsSLDA(3, burn_in=5, n_kept=25, random_state=0).fit(X, STARS)
-    refit.coef_, refit.coef_std_ = refit.coef_ + 10, np.ones(3)
-    low, high = effects(refit).interval
-    assert_allclose((high - low) / 2, 1.959964)
-    del refit.coef_std_
-    assert effects(refit).interval is None
 
 
 def test_a_class_can_be_chosen():
@@ -324,7 +317,7 @@ def test_mistakes_get_a_sentence(draw, message, pipeline):
     X = FastCountVectorizer().fit_transform(TEXTS)
     things = {
         "lda": SpectralLDA(2, random_state=0).fit(X),
-        "gibbs": GibbsSLDA(2, burn_in=1, n_kept=1).fit(X, STARS),
+        "gibbs": GibbsSLDA(2, burn_in=1, n_kept=1, cross_fit=False).fit(X, STARS),
         "ridge": Ridge().fit(X, STARS),
         "pipeline": pipeline,
     }

@@ -40,13 +40,15 @@ ESTIMATORS = {  # each with its responses, and whether it has intervals
     "GibbsSLDA": (GibbsSLDA(3, random_state=0, **CHAIN), STARS, True),
     "HybridSLDA": (HybridSLDA(3, random_state=0, **CHAIN), STARS, True),
     "MedLDA": (MedLDA(3, random_state=0, **CHAIN), STARS, True),
-    "MedLDA, refit": (MedLDA(3, refit=True, random_state=0, **CHAIN), STARS, False),
-    "MedLDA, C=0": (MedLDA(3, C=0.0, random_state=0, **CHAIN), STARS, False),
-    "2 classes": (MedLDAClassifier(3, random_state=0, **CHAIN), THREE == "good", True),
+    "MedLDA, refit": (MedLDA(3, refit=True, random_state=0, **CHAIN), STARS, True),
+    "MedLDA, C=0": (MedLDA(3, C=0.0, random_state=0, **CHAIN), STARS, True),
+    "draws": (GibbsSLDA(3, cross_fit=False, random_state=0, **CHAIN), STARS, True),
+    "draws of a loss": (MedLDA(3, cross_fit=False, random_state=0, **CHAIN), STARS, False),
+    "2 classes": (MedLDAClassifier(3, random_state=0, **CHAIN), THREE == "good", False),
     "2 classes, refit": (
         MedLDAClassifier(3, refit=True, random_state=0, **CHAIN), THREE == "good", False,
     ),
-    "3 classes": (MedLDAClassifier(3, random_state=0, **CHAIN), THREE, True),
+    "3 classes": (MedLDAClassifier(3, random_state=0, **CHAIN), THREE, False),
 }  # fmt: skip
 
 
@@ -138,11 +140,17 @@ def texts(shown, i):
     return [shown.format_effect(shown.coef[i]), *interval]
 
 
+def again(shown, i):
+    """Whether a topic was found again, if that is known."""
+    found = shown.found_again(i)
+    return [] if found is None else ["yes" if found else "no"]
+
+
 def test_the_notebook_shows_the_same(fitted):
     shown, (_, *rows) = effects(fitted), Rows(fitted._repr_html_()).rows
     assert [int(row[0]) - 1 for row in rows] == shown.order.tolist()
     for row, i in zip(rows, shown.order, strict=True):
-        said = [*texts(shown, i), percent(shown.share[i])]
+        said = [*texts(shown, i), percent(shown.share[i]), *again(shown, i)]
         found = [cell for cell in row[1:-1] if cell not in THREE]  # the class of the largest
         assert found == [typeset(text) for text in said]
 
@@ -188,7 +196,7 @@ def test_the_page_shows_the_same(fitted):
     assert [int(row[0][0]) - 1 for row in rows] == shown.order.tolist()
     for row, i in zip(rows, shown.order, strict=True):
         assert [row[2], *row[4:]] == [
-            typeset(text) for text in [*texts(shown, i), percent(shown.share[i])]
+            typeset(text) for text in [*texts(shown, i), percent(shown.share[i]), *again(shown, i)]
         ]
 
 

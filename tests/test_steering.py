@@ -25,6 +25,8 @@ from topicprism.learn.ridge import Products, products, regress
 from topicprism.learn.steering import Gradients, gradients, map_products, prior_shift
 from topicprism.samplers import Gaussian, Plan, Schedule, chain, flat, init, observe
 
+ALONE = {"random_state": 0, "cross_fit": False}
+
 
 def proportions(counts, mu, alpha, n_sweeps=3000):
     X = csr_array(counts)
@@ -148,7 +150,7 @@ def test_the_hybrid_keeps_what_the_spectral_answer_predicts(text):
     """Its target: not worse than joint, neither in the response nor in the words."""
     X, y = text
     joint = SpectralSLDA(10, random_state=0).fit(X[:3000], y[:3000])
-    hybrid = HybridSLDA(10, random_state=0, burn_in=100, n_kept=100).fit(X[:3000], y[:3000])
+    hybrid = HybridSLDA(10, **ALONE, burn_in=100, n_kept=100).fit(X[:3000], y[:3000])
     assert hybrid.score(X[3000:], y[3000:]) > joint.score(X[3000:], y[3000:]) - 0.03
     words = [
         completion_log_likelihood(m.model_, X[3000:], np.random.default_rng(0))
@@ -161,8 +163,8 @@ def test_few_documents_stay_close_to_the_spectral_answer(text):
     """Its topics of the response keep their words, all but the thousandth a chain starts with."""
     X, y = text
     joint = SpectralSLDA(5, random_state=0).fit(X[:1500], y[:1500])
-    hybrid = HybridSLDA(5, random_state=0, burn_in=5, n_kept=5).fit(X[:1500], y[:1500])
-    free = HybridSLDA(5, refit=False, random_state=0, burn_in=5, n_kept=5).fit(X[:1500], y[:1500])
+    hybrid = HybridSLDA(5, **ALONE, burn_in=5, n_kept=5).fit(X[:1500], y[:1500])
+    free = HybridSLDA(5, refit=False, **ALONE, burn_in=5, n_kept=5).fit(X[:1500], y[:1500])
     learnt = hybrid._hybrid.spectral
     assert_allclose(learnt.model.mu, joint.model_.mu)  # with the same seed the same start
     shares = (joint.model_.alpha / joint.model_.alpha.sum(), hybrid.alpha_ / hybrid.alpha_.sum())
@@ -182,7 +184,7 @@ def test_with_few_words_topics_stay_close_as_well(text, monkeypatch, enough, n_h
     X, y = text
     few = replace(STEERING, few_words=enough * X[:2500].sum())
     monkeypatch.setattr("topicprism.learn.hybrid.STEERING", few)
-    hybrid = HybridSLDA(5, random_state=0, burn_in=2, n_kept=2).fit(X[:2500], y[:2500])
+    hybrid = HybridSLDA(5, **ALONE, burn_in=2, n_kept=2).fit(X[:2500], y[:2500])
     close = (
         cdist(hybrid._hybrid.spectral.model.mu.T, hybrid.components_, "cityblock").min(axis=1)
         < 0.003
@@ -211,7 +213,7 @@ def test_the_hybrid_chooses_the_number_of_topics():
 )
 def test_the_hybrid_says_how_it_chose(text, n, params, said):
     X, y = text[0][:n], 10 * text[1][:n]
-    hybrid = HybridSLDA(5, random_state=0, burn_in=1, n_kept=1, **params).fit(X, y)
+    hybrid = HybridSLDA(5, **ALONE, burn_in=1, n_kept=1, **params).fit(X, y)
     chosen = hybrid.selection_
     assert chosen.n_topics == 5
     assert said in chosen.reasons["alpha0"]
@@ -224,7 +226,7 @@ def test_the_hybrid_says_how_it_chose(text, n, params, said):
 def test_the_trials_of_the_hybrid_are_in_the_units_of_the_response(text):
     X, y = text[0][:1500], 10 * text[1][:1500]
     joint = SpectralSLDA(random_state=0).fit(X, y)
-    hybrid = HybridSLDA(random_state=0, burn_in=1, n_kept=1).fit(X, y)
+    hybrid = HybridSLDA(**ALONE, burn_in=1, n_kept=1).fit(X, y)
     trials = [[t.noise_variance for t in m.selection_.trials] for m in (joint, hybrid)]
     assert_allclose(*trials, rtol=1e-3)  # a last digit may decide between two topics
     one, two = (m.selection_.reasons["n_topics"].partition(": ")[0] for m in (joint, hybrid))
@@ -234,7 +236,7 @@ def test_the_trials_of_the_hybrid_are_in_the_units_of_the_response(text):
 def test_the_hybrid_warns_of_topics_that_are_not_there():
     X, y, _ = make_slda(60, n_words=40, n_topics=3, doc_length=5, random_state=0)
     with pytest.warns(FewerTopicsWarning, match="n_topics=38, but the data carry"):
-        hybrid = HybridSLDA(38, random_state=0, burn_in=1, n_kept=1).fit(X, y)
+        hybrid = HybridSLDA(38, **ALONE, burn_in=1, n_kept=1).fit(X, y)
     assert hybrid.selection_.n_topics == len(hybrid.components_) < 38
     assert hybrid.set_params(warm_start=True).fit(X, y).n_sweeps_ == 4
     with pytest.raises(ValueError, match="37 topics and 1 responses, but the chain so far"):
@@ -255,8 +257,8 @@ def test_cross_fitted_predictions_of_chance_are_chance(text):
 
 def test_a_steered_chain_goes_on_where_it_stood(text):
     X, y = text[0][:2500], text[1][:2500]
-    whole = HybridSLDA(5, random_state=0, burn_in=12, n_kept=8).fit(X, y)
-    parts = HybridSLDA(5, random_state=0, burn_in=12, n_kept=1).fit(X, y)
+    whole = HybridSLDA(5, **ALONE, burn_in=12, n_kept=8).fit(X, y)
+    parts = HybridSLDA(5, **ALONE, burn_in=12, n_kept=1).fit(X, y)
     assert parts.state_.prior_shift.any()
     parts.set_params(warm_start=True, burn_in=0, n_kept=7).fit(X, y)
     assert_array_equal(parts.state_.mu, whole.state_.mu)
@@ -266,13 +268,13 @@ def test_a_steered_chain_goes_on_where_it_stood(text):
 @pytest.mark.parametrize("n", [1500, 2500])
 def test_a_prior_that_is_told_is_kept(text, n):
     X, y = text
-    hybrid = HybridSLDA(5, alpha0=2.0, random_state=0, burn_in=1, n_kept=1).fit(X[:n], y[:n])
+    hybrid = HybridSLDA(5, alpha0=2.0, **ALONE, burn_in=1, n_kept=1).fit(X[:n], y[:n])
     assert_allclose(hybrid.alpha_.sum(), 2)
 
 
 def test_the_response_weighs_little_where_it_steers(text):
     X, y = text
-    hybrid = HybridSLDA(5, random_state=0, burn_in=1, n_kept=1)
+    hybrid = HybridSLDA(5, **ALONE, burn_in=1, n_kept=1)
     hybrid.fit(X[:2500], y[:2500])
     weights = []
     for params in ({}, {"refit": False}, {"response_weight": 3}):

@@ -32,8 +32,15 @@ ENTRIES_PER_THREAD = (
 )
 
 
+CROSS_FITTED = ("coef_std_", "replication_", "cross_fitted_r2_")  # and coef_, which is always
+
+
 class FewerTopicsWarning(UserWarning):
     """The data carry fewer topics than were asked for."""
+
+
+class NothingPredictedWarning(UserWarning):
+    """Topics of one half of the documents do not predict the responses of the other."""
 
 
 def _keeps_index(transform: Callable[..., Any]) -> Callable[..., Any]:
@@ -218,3 +225,13 @@ def warn_of_fewer(found: int, asked: Any) -> None:
             FewerTopicsWarning,
             stacklevel=5,
         )
+
+
+def warn_of_nothing(r2: float | None, stacklevel: int = 5) -> None:
+    warnings.warn(
+        "the words of these documents do not predict y: topics and coefficients of one half "
+        f"of them leave R2 {r2:.3f} on the other; read no effect into the coefficients, and check "
+        "the column or add documents",
+        NothingPredictedWarning,
+        stacklevel=stacklevel,
+    )

@@ -15,12 +15,12 @@ from topicprism.estimators.base import generator, warn_of_fewer
 from topicprism.estimators.sampled import (
     AUTO,
     Callback,
-    SampledRegression,
     Task,
     check_chain,
     is_auto,
     with_callbacks,
 )
+from topicprism.estimators.sampled_regression import SampledRegression
 from topicprism.inference import infer
 from topicprism.learn.hybrid import Hybrid, HybridRequest
 from topicprism.learn.ridge import Calibrated
@@ -53,6 +53,11 @@ class GibbsSLDA(SampledRegression):
     tolerance : float, default=0.0
         The burn-in ends as soon as the log-likelihood has changed by less than this share on
         average over ten sweeps; 1e-3 in the paper, 0 for the whole burn-in.
+    cross_fit : bool, default=True
+        Whether effects are cross-fitted: each half of the documents has a chain of its own, as
+        long as that of all, and the responses of the other half are regressed on its topics.
+        Takes more than twice as long.  False if the documents are from the model or predictions
+        are all that is wanted: the effects are then the posterior's, conditional on the model.
     warm_start : bool, default=False
         Whether to go on from the state of the last fit; the documents must be the same.
     callback : callable or None, default=None
@@ -64,10 +69,21 @@ class GibbsSLDA(SampledRegression):
 
     Attributes
     ----------
-    components_, coef_, alpha_, noise_variance_, model_, n_features_in_
-        As in :class:`SpectralSLDA`: posterior means.
+    components_, alpha_, noise_variance_, model_, n_features_in_
+        As in :class:`SpectralSLDA`: posterior means.  ``predict`` uses ``model_.eta``, the mean of
+        the draws.
+    coef_ : ndarray of shape (n_topics,)
+        Effects: the response expected of a document of one topic only, in increasing order.
+        Cross-fitted, or the mean of the draws if ``cross_fit`` is False, or if there are fewer
+        than 40 documents, or after Ctrl-C.
+    coef_std_ : ndarray of shape (n_topics,)
+        Standard errors of the cross-fitted effects, the variation of the topics included: NaN for
+        a topic that was found in neither half, and for all where one half does not predict the
+        other.  If ``cross_fit`` is False, standard deviations of 20 draws or more.
+    replication_, cross_fitted_r2_
+        As in :class:`SpectralSLDA`, where effects were cross-fitted.
     coef_draws_ : ndarray of shape (n_kept, n_topics)
-        Kept draws of the coefficients, for intervals.
+        Kept draws of the coefficients.
     noise_variance_draws_ : ndarray of shape (n_kept,)
         Kept draws of the noise variance.
     log_likelihood_ : ndarray of shape (n_sweeps_,)
@@ -77,7 +93,7 @@ class GibbsSLDA(SampledRegression):
     n_sweeps_ : int
         Sweeps since the chain began.
     features_ : {"mixture", "assignments"}
-        What ``coef_`` multiplies in ``predict``.
+        What ``model_.eta`` multiplies in ``predict``.
     state_ : State
         Where the chain stands.
 
@@ -104,6 +120,7 @@ class GibbsSLDA(SampledRegression):
         burn_in: int = 200,
         n_kept: int = 100,
         tolerance: float = 0.0,
+        cross_fit: bool = True,
         warm_start: bool = False,
         callback: Callback | None = None,
         n_jobs: int | None = None,
@@ -117,6 +134,7 @@ class GibbsSLDA(SampledRegression):
         self.burn_in = burn_in
         self.n_kept = n_kept
         self.tolerance = tolerance
+        self.cross_fit = cross_fit
         self.warm_start = warm_start
         self.callback = callback
         self.n_jobs = n_jobs
@@ -157,13 +175,18 @@ class HybridSLDA(SampledRegression):
         ridge regression on the proportions inferred from the training words alone, as at
         prediction.  ``coef_draws_`` are the chain's in either case.  Steered topics have a
         prior of sum ``alpha0`` in the end; of 3, if that is "auto".
+    cross_fit : bool or "auto", default="auto"
+        As in :class:`GibbsSLDA`; "auto" is True in the regime "text".  If False there, and
+        ``refit`` is True, there are no standard errors.
     warm_start, callback, n_jobs, random_state
         As in :class:`GibbsSLDA`.
 
     Attributes
     ----------
-    components_, coef_, alpha_, noise_variance_, model_, n_features_in_
+    components_, alpha_, noise_variance_, model_, n_features_in_
         As in :class:`SpectralSLDA`.
+    coef_, coef_std_, replication_, cross_fitted_r2_
+        As in :class:`GibbsSLDA`.
     selection_ : Selection
         How the number of topics was chosen, from which spectrum and trials, as in
         :class:`SpectralSLDA`; and where prior and noise variance come from.
@@ -173,6 +196,7 @@ class HybridSLDA(SampledRegression):
 
     _asked: int | str
     _hybrid: Hybrid
+    _few: bool | None = None  # whether documents are few, where that does not go by their number
 
     def __init__(
         self,
@@ -186,6 +210,7 @@ class HybridSLDA(SampledRegression):
         burn_in: int = 100,
         n_kept: int = 300,
         tolerance: float = 0.0,
+        cross_fit: bool | str = AUTO,
         warm_start: bool = False,
         callback: Callback | None = None,
         n_jobs: int | None = None,
@@ -200,6 +225,7 @@ class HybridSLDA(SampledRegression):
         self.burn_in = burn_in
         self.n_kept = n_kept
         self.tolerance = tolerance
+        self.cross_fit = cross_fit
         self.warm_start = warm_start
         self.callback = callback
         self.n_jobs = n_jobs
@@ -211,6 +237,7 @@ class HybridSLDA(SampledRegression):
         if not is_auto(self.response_weight):
             check_real("response_weight", self.response_weight, 1e-6, 'try "auto"')
         check_choice("learn_alpha", self.learn_alpha, (True, False, AUTO))
+        check_choice("cross_fit", self.cross_fit, (True, False, AUTO))
         check_chain(self, may_choose=True)
         task = self._task(X, y, Plan())
         docs, rng = self._docs(task), partial(generator, self.random_state)
@@ -236,7 +263,16 @@ class HybridSLDA(SampledRegression):
             _unless_auto(self.beta),
             _unless_auto(self.response_weight),
             self.refit,
+            self._few,
         )
+
+    def _cross_fits(self) -> bool:
+        return not self._hybrid.holds if is_auto(self.cross_fit) else bool(self.cross_fit)
+
+    def _half_chain(self, task: Task, before: Self | None, seed: int) -> Self:
+        chain = super()._half_chain(task, before, seed)
+        chain._few = self._hybrid.few(self._docs(task), self._request)
+        return chain
 
     def _n_expected(self) -> int:
         """The data may have carried fewer than were asked for."""

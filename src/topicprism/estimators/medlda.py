@@ -8,17 +8,17 @@ import numpy as np
 from sklearn.base import ClassifierMixin
 from sklearn.utils import Tags
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import column_or_1d
+from sklearn.utils.validation import check_is_fitted, column_or_1d
 
 from topicprism._typing import Array
 from topicprism.estimators.sampled import (
     Callback,
-    SampledRegression,
     SampledTopics,
     Task,
     check_chain,
     with_callbacks,
 )
+from topicprism.estimators.sampled_regression import SampledRegression
 from topicprism.samplers import Hinge, Plan, Tube
 from topicprism.validation import check_real, refuse_masked
 
@@ -35,14 +35,20 @@ class MedLDA(SampledRegression):
     epsilon : float, default=0.1
         Deviations below this cost nothing, in standard deviations of y.
     refit : bool, default=False
-        As in :class:`HybridSLDA`; always done when ``C`` is 0.
+        Whether the coefficients of predictions are those of a ridge regression on the proportions
+        inferred from the training words alone; always done when ``C`` is 0.
+    cross_fit : bool, default=True
+        As in :class:`GibbsSLDA`; if False, there are no standard errors, since the draws follow a
+        loss rather than the distribution of the response.
     warm_start, callback, n_jobs, random_state
         As in :class:`GibbsSLDA`.
 
     Attributes
     ----------
-    components_, coef_, alpha_, noise_variance_, model_, n_features_in_
+    components_, alpha_, noise_variance_, model_, n_features_in_
         As in :class:`SpectralSLDA`.
+    coef_, coef_std_, replication_, cross_fitted_r2_
+        As in :class:`GibbsSLDA`.
     coef_draws_, noise_variance_draws_, log_likelihood_, acceptance_, n_sweeps_, state_
         As in :class:`GibbsSLDA`; the response counts -2 C times its loss.
     """
@@ -59,6 +65,7 @@ class MedLDA(SampledRegression):
         burn_in: int = 200,
         n_kept: int = 100,
         tolerance: float = 0.0,
+        cross_fit: bool = True,
         warm_start: bool = False,
         callback: Callback | None = None,
         n_jobs: int | None = None,
@@ -73,6 +80,7 @@ class MedLDA(SampledRegression):
         self.burn_in = burn_in
         self.n_kept = n_kept
         self.tolerance = tolerance
+        self.cross_fit = cross_fit
         self.warm_start = warm_start
         self.callback = callback
         self.n_jobs = n_jobs
@@ -102,7 +110,7 @@ class MedLDAClassifier(ClassifierMixin, SampledTopics):
     cost : float, default=1.0
         The margin required of each document.
     refit : bool, default=False
-        As in :class:`HybridSLDA`, on -1 and 1; always done when ``C`` is 0.
+        As in :class:`MedLDA`, on -1 and 1; always done when ``C`` is 0.
     warm_start, callback, n_jobs, random_state
         As in :class:`GibbsSLDA`.
 
@@ -111,7 +119,8 @@ class MedLDAClassifier(ClassifierMixin, SampledTopics):
     classes_ : ndarray of shape (n_classes,)
         The labels.
     coef_ : ndarray of shape (n_topics,) or (n_classes, n_topics)
-        Coefficients for ``classes_[1]``, or for each of more than two classes.
+        Coefficients for ``classes_[1]``, or for each of more than two classes.  They have no
+        standard errors.
     components_, alpha_, model_, n_features_in_
         As in :class:`SpectralSLDA`; the model's ``eta`` is the first class's.
     coef_draws_, log_likelihood_, acceptance_, n_sweeps_, state_
@@ -163,7 +172,8 @@ class MedLDAClassifier(ClassifierMixin, SampledTopics):
 
     def decision_function(self, X: Any) -> Array:
         """How far each document is on the side of ``classes_[1]``, or of each class."""
-        return self._decide(X)
+        check_is_fitted(self)
+        return self._decide(X, self.coef_)
 
     def predict(self, X: Any) -> Any:
         """The label of each document."""

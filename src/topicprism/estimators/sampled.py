@@ -5,27 +5,20 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
-from typing import Any, Self, TypeVar, cast
+from typing import Any, TypeVar, cast
 
 import numpy as np
 from joblib import effective_n_jobs
 from sklearn.utils.validation import check_is_fitted
 
-from topicprism._typing import Array, Counts, Doc, DocTopic
-from topicprism.estimators.base import Regression, Topics, generator, varied
-from topicprism.inference import infer, posterior
+from topicprism._typing import Array, Counts, DocTopic
+from topicprism.estimators.base import CROSS_FITTED, Topics, generator
+from topicprism.inference import infer
 from topicprism.kernels.blas import one_blas_thread
 from topicprism.learn.ridge import Calibrated, Products, regress
 from topicprism.model import Model, ResponseScale
 from topicprism.samplers import Plan, Progress, Schedule, State, chain, flat, init, keep, observe
-from topicprism.samplers.state import (
-    Family,
-    Kept,
-    check_room,
-    mean_assignment,
-    standardise,
-    to_model,
-)
+from topicprism.samplers.state import Kept, check_room, mean_assignment, to_model
 from topicprism.validation import check_prior, check_real, check_whole
 
 try:
@@ -59,6 +52,7 @@ class Record:
     acceptance: list[float] = field(default_factory=list)
     eta: list[Array] = field(default_factory=list)
     noise: list[float] = field(default_factory=list)
+    stopped: bool = False  # before its end
 
     def add(self, state: State, keeping: bool) -> None:
         self.last = state
@@ -131,6 +125,10 @@ class SampledTopics(CallbackSupport, Topics):
         """The model made ready to predict from words alone, if that is done at all."""
         return None
 
+    def _effects(self, record: Record, task: Task) -> dict[str, Any]:
+        """Attributes that are known once the chain has ended, beside those of ``_results``."""
+        return {}
+
     # --- the loop -----------------------------------------------------------------------
 
     def _sample(self, task: Task) -> None:
@@ -152,10 +150,11 @@ class SampledTopics(CallbackSupport, Topics):
         self.state_, self.n_sweeps_ = record.last, record.last.sweep
         self.log_likelihood_ = np.append(self.log_likelihood_, record.trace)
         self.acceptance_ = np.append(self.acceptance_, record.acceptance)
-        for name in ("coef_std_", "predictive_variance_"):  # of an earlier fit
+        for name in (*CROSS_FITTED, "predictive_variance_"):  # of an earlier fit
             self.__dict__.pop(name, None)
-        for name, value in self._results(record, task).items():
-            setattr(self, name, value)
+        for results in (self._results, self._effects):
+            for name, value in results(record, task).items():
+                setattr(self, name, value)
 
     def _loop(self, states: Iterator[tuple[State, bool]], task: Task) -> Record:
         """States as they come, until they end, a callback stops them, or Ctrl-C."""
@@ -165,10 +164,12 @@ class SampledTopics(CallbackSupport, Topics):
             for state, keeping in states:
                 record.add(state, keeping)
                 if self._told_to_stop(record, task, root):
+                    record.stopped = True
                     break
         except KeyboardInterrupt:
             if record.last is None:
                 raise
+            record.stopped = True
             warnings.warn(
                 f"interrupted after {record.last.sweep} sweeps, {len(record.eta)} of them kept; "
                 "the model so far is kept, and warm_start=True goes on from it",
@@ -213,7 +214,9 @@ class SampledTopics(CallbackSupport, Topics):
         scale, kept = task.scale, record.kept or keep(record.last)
         features = task.plan.response
         if self._refits():
-            eta, noise = refitted(to_model(kept), task, effective_n_jobs(self.n_jobs))
+            eta, noise = refitted(
+                to_model(kept), task.counts, task.Y, effective_n_jobs(self.n_jobs)
+            )
             kept, features = replace(kept, eta=kept.n * eta, noise=kept.n * noise), "mixture"
         model, eta = to_model(kept, scale), scale.centre + scale.scale * kept.eta / kept.n
         calibrated = self._calibrated(model, task)
@@ -225,68 +228,43 @@ class SampledTopics(CallbackSupport, Topics):
         one = eta.shape[1] == 1
         more = {}
         if calibrated is not None:
-            more = {
-                "coef_std_": calibrated.coef_std[order],
-                "predictive_variance_": calibrated.predictive_variance,
+            more = {"predictive_variance_": calibrated.predictive_variance}
+        return (
+            of_model(model)
+            | more
+            | {
+                "coef_": eta[:, 0] if one else eta.T,
+                "coef_draws_": draws[:, :, 0] if one else np.moveaxis(draws, 2, 1),
+                "noise_variance_": model.sigma**2,
+                "noise_variance_draws_": scale.scale**2
+                * np.array(record.noise or [record.last.noise]),
+                "features_": features,
             }
-        return more | {
-            "model_": model,
-            "components_": model.mu.T,
-            "alpha_": model.alpha,
-            "coef_": eta[:, 0] if one else eta.T,
-            "coef_draws_": draws[:, :, 0] if one else np.moveaxis(draws, 2, 1),
-            "noise_variance_": model.sigma**2,
-            "noise_variance_draws_": scale.scale**2 * np.array(record.noise or [record.last.noise]),
-            "features_": features,
-        }
+        )
 
-    def _decide(self, X: Any) -> Array:
+    def _decide(self, X: Any, coef: Array) -> Array:
         """Features times coefficients, one column per response (none for one response)."""
-        check_is_fitted(self)
         counts = self._counts(X)
         h = infer(self.model_, counts, n_threads=effective_n_jobs(self.n_jobs))
         if self.features_ == "assignments":
             lengths = np.asarray(counts.sum(axis=1), dtype=float).ravel()
             h = mean_assignment(self.model_, h, lengths)
-        return np.asarray(h @ self.coef_.T)
+        return np.asarray(h @ coef.T)
 
 
-class SampledRegression(Regression, SampledTopics):
-    """Chains whose response is one number per document."""
-
-    def _expected(self, X: Any) -> Doc:
-        return self._decide(X)
-
-    def _known(self, X: Any) -> tuple[Doc, Doc]:
-        """As by the features that the response was on."""
-        counts = self._counts(X)
-        known = posterior(self.model_, counts, n_threads=effective_n_jobs(self.n_jobs))
-        variance = known.variance(self.model_.eta)
-        if self.features_ == "assignments":
-            m = np.maximum(np.asarray(counts.sum(axis=1), dtype=float).ravel(), 1)
-            variance *= ((self.model_.alpha.sum() + m) / m) ** 2
-        return self._decide(X), variance
-
-    def _fit(self, X: Any, y: Any, response: str, family: Family, learn_alpha: bool) -> Self:
-        check_chain(self)
-        plan = Plan(response, family, float(self.beta), learn_alpha=learn_alpha)
-        self._sample(self._task(X, y, plan))
-        return self
-
-    def _task(self, X: Any, y: Any, plan: Plan) -> Task:
-        counts = self._counts(X, reset=True)
-        t, scale = standardise(varied(y, counts.shape[0], type(self).__name__))
-        return Task(counts, t[:, None], plan, scale)
+def of_model(model: Model) -> dict[str, Any]:
+    """Attributes of the model alone."""
+    return {"model_": model, "components_": model.mu.T, "alpha_": model.alpha}
 
 
-def refitted(model: Model, task: Task, n_threads: int) -> tuple[Array, float]:
+def refitted(model: Model, counts: Counts, Y: Array, n_threads: int) -> tuple[Array, float]:
     """Ridge regression of each response on h inferred from words alone, as at prediction.
 
     Coefficients, one column per response, and the variance they leave.
     """
-    h = infer(model, task.counts, n_threads=n_threads)
-    eta = np.column_stack([regress(Products.of(h, y)).eta for y in task.Y.T])
-    return eta, float(((task.Y - h @ eta) ** 2).mean())
+    h = infer(model, counts, n_threads=n_threads)
+    eta = np.column_stack([regress(Products.of(h, y)).eta for y in Y.T])
+    return eta, float(((Y - h @ eta) ** 2).mean())
 
 
 def continued(state: State, task: Task, n_topics: int) -> State:

@@ -12,21 +12,23 @@ from sklearn.utils.validation import check_is_fitted
 
 from topicprism.documents import Threaded
 from topicprism.documents.corpus import MIN_WORDS, Corpus, Documents
-from topicprism.estimators.base import Regression, Topics, generator, varied, warn_of_fewer
+from topicprism.estimators.base import (
+    CROSS_FITTED,
+    Regression,
+    Topics,
+    generator,
+    varied,
+    warn_of_fewer,
+    warn_of_nothing,
+)
 from topicprism.evaluation import completion_log_likelihood
 from topicprism.learn import FitRequest, FitResult, learn, learn_sketch
 from topicprism.spectral.settings import Settings
 from topicprism.spectral.sketch import Sketch
 
-CROSS_FITTED = ("coef_std_", "replication_", "cross_fitted_r2_")
-
 
 class ShortDocumentsWarning(UserWarning):
     """Some documents are too short for the moments."""
-
-
-class NothingPredictedWarning(UserWarning):
-    """Topics of one half of the documents do not predict the responses of the other."""
 
 
 class _SpectralTopics(Topics):
@@ -113,7 +115,8 @@ class _SupervisedTopics(Regression, _SpectralTopics):
         if result.replication is not None:
             self.replication_ = result.replication
             self.cross_fitted_r2_ = result.cross_fitted_r2
-        _warn_of_nothing(result)
+        if not result.predicts:
+            warn_of_nothing(result.cross_fitted_r2)
         return self
 
 
@@ -324,17 +327,6 @@ def _warn_of_short(n_short: int, n_documents: int) -> None:
             f"{n_short}{of} documents have fewer than {MIN_WORDS} words: they are "
             "left out of the moments; they can still be predicted",
             ShortDocumentsWarning,
-            stacklevel=5,
-        )
-
-
-def _warn_of_nothing(result: FitResult) -> None:
-    if not result.predicts:
-        warnings.warn(
-            "the words of these documents do not predict y: topics and coefficients of one half "
-            f"of them leave R2 {result.cross_fitted_r2:.3f} on the other; read no effect into the "
-            "coefficients, and check the column or add documents",
-            NothingPredictedWarning,
             stacklevel=5,
         )
 

@@ -38,7 +38,7 @@ from topicprism.inference import infer
 from topicprism.learn.defaults import EFFECTS
 from topicprism.learn.result import FitContext, FitRequest, FitResult
 from topicprism.learn.ridge import Products, calibrate, products, regress
-from topicprism.model import Model
+from topicprism.model import Model, ResponseScale
 
 Halves = Sequence[tuple[Subset, Model]]  # documents, and a model of all others
 
@@ -69,6 +69,19 @@ class CrossFit:
         """R2 of predictions that are shrunk like these, above 0 if they predict beyond chance."""
         r2 = self.r2 if self.slope >= 1 else float(self.correlation) ** 2
         return float(r2) if self.predicts else min(self.r2, 0.0)
+
+    def in_units(self, scale: ResponseScale) -> CrossFit:
+        """The same of responses in their own units, having been of standardised ones."""
+        return replace(self, coef=scale.restored(self.coef), std=abs(scale.scale) * self.std)
+
+    def effects(self, eta: Topic) -> tuple[Topic, Topic]:
+        """Coefficients, those of ``eta`` for topics that neither half has, and standard errors.
+
+        Where nothing is predicted, all errors are NaN; one topic has nothing to predict by.
+        """
+        shown = self.predicts or len(eta) == 1
+        coef = np.where(np.isnan(self.coef), eta, self.coef)
+        return coef, self.std if shown else np.full(len(eta), np.nan)
 
     def shrunk(self, eta: Topic) -> Topic:
         """Coefficients for prediction, nearer to the mean if the halves' went too far."""
@@ -204,14 +217,14 @@ def with_cross_fit(
             found, known = fewer, cross_fit(docs, fewer.model, halves)
     predicts = known.predicts or found.model.n_topics == 1  # one topic has nothing to predict by
     eta = known.shrunk(found.model.eta)
-    coef = np.where(np.isnan(known.coef), eta, known.coef)
+    coef, std = known.effects(eta)
     order = np.lexsort((-found.model.alpha, coef))
     back = {int(i): at for at, i in enumerate(order)}
     return replace(
         found,
         model=replace(found.model, eta=eta).reordered(order),
         coef=coef[order],
-        coef_std=known.std[order] if predicts else np.full(len(order), np.nan),
+        coef_std=std[order],
         replication=known.replication[order],
         cross_fitted_r2=known.shrunk_r2,
         predicts=predicts,

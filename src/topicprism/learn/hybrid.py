@@ -39,6 +39,7 @@ class HybridRequest:
     beta: float | None
     response_weight: float | None
     refit: bool
+    few: bool | None = None  # whether documents are few; None goes by their number
 
 
 @dataclass(frozen=True)
@@ -58,9 +59,11 @@ class Hybrid:
 
     def few(self, docs: Threaded, asked: HybridRequest) -> bool:
         """Whether the spectral topics are to be a prior."""
-        n, words = len(docs.corpus), docs.corpus.counts.data.sum()
-        few = n < STEERING.few_documents or words < STEERING.few_words
-        return self._has_own(asked) and bool(few)
+        few = asked.few
+        if few is None:
+            n, words = len(docs.corpus), docs.corpus.counts.data.sum()
+            few = bool(n < STEERING.few_documents or words < STEERING.few_words)
+        return self._has_own(asked) and few
 
     def steered(self, docs: Threaded, asked: HybridRequest) -> bool:
         return self._has_own(asked) and not self.few(docs, asked)

@@ -14,14 +14,13 @@ from typing import Any
 import numpy as np
 from sklearn.pipeline import Pipeline
 
-from topicprism._typing import Array, Ints, Topic, Word
+from topicprism._typing import Ints, Topic, Word
 from topicprism.evaluation import SAME_TOPIC
 from topicprism.model import Model
 from topicprism.scales import LOG1P, Scale, fitted, told
 from topicprism.show.words import WEIGHT, Words, top_ids, vocabulary
 
 NORMAL_95 = 1.959964  # standard errors on either side that hold 95 % of a normal distribution
-MIN_DRAWS = 20  # of a chain, for quantiles at 2.5 and 97.5 %
 MAX_DECIMALS = 9
 RESPONSE, CLASS = "response", "tendency to "  # what coefficients are of, the latter and a label
 WORDS, PRIOR = "of words", "of the prior"  # what a share is a share of
@@ -150,11 +149,11 @@ def effects(fitted: Any, words: Any = None, label: Any = None, info: Any = None)
         info = getattr(fitted, "info", None) if info is None else info
     names = getattr(topics, "feature_names_in_", None) if words is None else words
     model: Model = topics.model_
-    coef, std, draws, response = _coefficients(topics, label)
+    coef, std, response = _coefficients(topics, label)
     share, of = shares(model, info)
     facts = info if response == RESPONSE else None  # the responses of a classifier are labels
     scale = _scale(facts)
-    interval = None if coef is None else _interval(coef, std, draws)
+    interval = None if coef is None or std is None else _interval(coef, std)
     return Effects(
         model=model,
         words=vocabulary(names, model.n_words),
@@ -172,38 +171,27 @@ def effects(fitted: Any, words: Any = None, label: Any = None, info: Any = None)
     )
 
 
-def _interval(coef: Topic, std: Topic | None, draws: Array | None) -> tuple[Topic, Topic] | None:
+def _interval(coef: Topic, std: Topic) -> tuple[Topic, Topic] | None:
     """The 95 % intervals of the coefficients, or None: their only definition.
 
-    By standard errors where the estimator has them: NaN for a topic that was not found again, and
-    for all topics where nothing held out is predicted.  Otherwise by the quantiles of its draws, if
-    there are enough and the coefficients are their mean: those of ``refit=True`` come
-    from a regression, to which the draws do not belong.
+    Standard errors are NaN for a topic that was not found again, and for all topics where nothing
+    held out is predicted.
     """
-    if std is not None:
-        if np.isnan(std).all():
-            return None
-        return coef - NORMAL_95 * std, coef + NORMAL_95 * std
-    if draws is None or len(draws) < MIN_DRAWS or not np.allclose(draws.mean(axis=0), coef):
+    if np.isnan(std).all():
         return None
-    low, high = np.quantile(draws, [0.025, 0.975], axis=0)
-    return low, high
+    return coef - NORMAL_95 * std, coef + NORMAL_95 * std
 
 
-def _coefficients(topics: Any, label: Any) -> tuple[Topic | None, Topic | None, Array | None, str]:
-    """Coefficients, their standard errors and draws where there are any, and what they are of."""
-    coef, std, draws = (
-        getattr(topics, name, None) for name in ("coef_", "coef_std_", "coef_draws_")
-    )
+def _coefficients(topics: Any, label: Any) -> tuple[Topic | None, Topic | None, str]:
+    """Coefficients, their standard errors where there are any, and what they are of."""
+    coef, std = (getattr(topics, name, None) for name in ("coef_", "coef_std_"))
     if coef is None or not hasattr(topics, "classes_"):
-        return coef, std, draws, RESPONSE
+        return coef, std, RESPONSE
     at = _class(topics.classes_, label)
     response = f"{CLASS}{topics.classes_[at]}"
     if np.ndim(coef) == 2:
-        return coef[at], None, None if draws is None else draws[:, at], response
-    if at == 0:
-        coef, draws = -coef, None if draws is None else -draws
-    return coef, std, draws, response
+        return coef[at], None, response
+    return -coef if at == 0 else coef, None, response
 
 
 def _class(classes: Any, label: Any) -> int:

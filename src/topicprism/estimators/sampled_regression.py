@@ -1,0 +1,165 @@
+"""Chains with a number as response, and their effects by cross-fitting.
+
+The response takes part in finding sampled topics, and so a regression on topics of the same
+documents overstates what they explain, and draws of one chain leave out that other documents would
+give other topics.  So each half of the documents has a chain of its own, and the responses of the
+other half are regressed on its topics (:mod:`topicprism.learn.crossfit`).
+"""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import replace
+from typing import Any, Self
+
+import numpy as np
+from joblib import effective_n_jobs
+
+from topicprism._typing import Doc
+from topicprism.documents import Threaded
+from topicprism.documents.corpus import Corpus, Rows
+from topicprism.documents.subsets import ALL, KeyCounts, Subset
+from topicprism.estimators.base import Regression, generator, varied, warn_of_nothing
+from topicprism.estimators.sampled import (
+    InterruptedWarning,
+    Record,
+    SampledTopics,
+    Task,
+    check_chain,
+    of_model,
+    refitted,
+)
+from topicprism.inference import posterior
+from topicprism.kernels.blas import one_blas_thread
+from topicprism.learn.crossfit import CrossFit, cross_fit, fit_halves
+from topicprism.model import Model
+from topicprism.samplers import Gaussian, Plan
+from topicprism.samplers.state import Family, standardise
+from topicprism.validation import check_choice
+
+MIN_DRAWS = 20  # of a chain, for a standard deviation
+MAX_SEED = 2**31
+
+
+class SampledRegression(Regression, SampledTopics):
+    """Chains whose response is one number per document."""
+
+    cross_fit: bool | str
+    _halves: dict[bytes, Any]  # fitted to half of the documents, by their keys
+
+    def _expected(self, X: Any) -> Doc:
+        return self._decide(X, self.model_.eta)
+
+    def _known(self, X: Any) -> tuple[Doc, Doc]:
+        """As by the features that the response was on."""
+        counts = self._counts(X)
+        known = posterior(self.model_, counts, n_threads=effective_n_jobs(self.n_jobs))
+        variance = known.variance(self.model_.eta)
+        if self.features_ == "assignments":
+            m = np.maximum(np.asarray(counts.sum(axis=1), dtype=float).ravel(), 1)
+            variance *= ((self.model_.alpha.sum() + m) / m) ** 2
+        return self._expected(X), variance
+
+    def _fit(self, X: Any, y: Any, response: str, family: Family, learn_alpha: bool) -> Self:
+        check_chain(self)
+        check_choice("cross_fit", self.cross_fit, (True, False))
+        plan = Plan(response, family, float(self.beta), learn_alpha=learn_alpha)
+        self._sample(self._task(X, y, plan))
+        return self
+
+    def _task(self, X: Any, y: Any, plan: Plan) -> Task:
+        counts = self._counts(X, reset=True)
+        t, scale = standardise(varied(y, counts.shape[0], type(self).__name__))
+        return Task(counts, t[:, None], plan, scale)
+
+    # --- effects ------------------------------------------------------------------------
+
+    def _cross_fits(self) -> bool:
+        return bool(self.cross_fit)
+
+    def _effects(self, record: Record, task: Task) -> dict[str, Any]:
+        """By cross-fitting, or the draws' where they are from the posterior of the model."""
+        if not self._cross_fits():
+            return self._posterior_std(task)
+        if record.stopped:
+            return {}
+        known = self._cross_fit(task)
+        return {} if known is None else self._cross_fitted(known.in_units(task.scale))
+
+    def _posterior_std(self, task: Task) -> dict[str, Any]:
+        """Of draws whose mean the coefficients are, and not of a loss or of a weighed response."""
+        draws = self.coef_draws_
+        drawn = len(draws) >= MIN_DRAWS and np.allclose(draws.mean(axis=0), self.coef_)
+        honest = drawn and task.plan.family == Gaussian()
+        return {"coef_std_": draws.std(axis=0, ddof=1)} if honest else {}
+
+    def _cross_fitted(self, known: CrossFit) -> dict[str, Any]:
+        """Topics in the order of their effects."""
+        coef, std = known.effects(self.model_.eta)
+        if not known.predicts and len(coef) > 1:
+            warn_of_nothing(known.shrunk_r2, stacklevel=6)
+        order = np.lexsort((-self.alpha_, coef))
+        return of_model(self.model_.reordered(order)) | {
+            "coef_": coef[order],
+            "coef_std_": std[order],
+            "coef_draws_": self.coef_draws_[:, order],
+            "replication_": known.replication[order],
+            "cross_fitted_r2_": known.shrunk_r2,
+        }
+
+    def _cross_fit(self, task: Task) -> CrossFit | None:
+        """What chains of halves say of the model, for the response of the chain.
+
+        None if documents are too few, a half has one response only, or Ctrl-C stopped a chain.
+        """
+        if not (self.warm_start and hasattr(self, "_halves")):
+            self._halves = {}
+        corpus, rng = Corpus(task.counts, task.Y[:, 0]), generator(self.random_state)
+        long = corpus.long()
+        keys = KeyCounts.of(long)
+        if any(len(np.unique(half.rows(long).y)) < 2 for half in keys.cut(2)):
+            return None
+        docs = Threaded(corpus, effective_n_jobs(self.n_jobs))
+        try:
+            halves = fit_halves(keys, ALL, lambda half: self._half_model(task, docs, half, rng))
+            with one_blas_thread:
+                return cross_fit(docs, self.model_, halves) if halves else None
+        except (KeyboardInterrupt, InterruptedWarning):
+            warnings.warn(
+                "interrupted while effects were cross-fitted; the coefficients are those of the "
+                "chain, without standard errors, and warm_start=True goes on from it",
+                InterruptedWarning,
+                stacklevel=6,
+            )
+        return None
+
+    def _half_model(
+        self, task: Task, docs: Threaded, half: Subset, rng: np.random.Generator
+    ) -> Model:
+        """Topics of a chain on these documents alone, and coefficients from their words."""
+        rows = half.rows(docs.corpus)
+        X = rows.counts.to_csr() if isinstance(rows.counts, Rows) else rows.counts
+        at = rows.keys.tobytes()
+        chain = self._half_chain(task, self._halves.get(at), int(rng.integers(MAX_SEED)))
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # the fit to all documents has said it
+            warnings.simplefilter("error", InterruptedWarning)
+            chain.fit(X, rows.y)
+        self._halves[at] = chain
+        eta, _ = refitted(chain.model_, X, rows.y[:, None], docs.n_threads)
+        return replace(chain.model_, eta=eta[:, 0])
+
+    def _half_chain(self, task: Task, before: Self | None, seed: int) -> Self:
+        """An estimator of half of the documents, to make as many sweeps as that of all has made."""
+        chain = type(self)() if before is None else before
+        made = getattr(chain, "n_sweeps_", 0)
+        own = {
+            "n_topics": len(self.coef_),
+            "cross_fit": False,
+            "burn_in": max(self.n_sweeps_ - self.n_kept - made, 0),
+            "warm_start": before is not None,
+            "callback": None,
+            "random_state": seed,
+        }
+        chain.set_params(**self.get_params(deep=False) | own)
+        return chain
