@@ -103,10 +103,10 @@ class SteeringDefaults:
 
 @dataclass(frozen=True)
 class SampledTextDefaults:
-    """Of :mod:`topicprism.learn.sampled_text`.
+    """Of :mod:`topicprism.learn.sampled_text`; strength of steering and so on are STEERING's.
 
-    Sweeps, priors and strength were compared by hand on hotel, film and product reviews, on
-    documents that the scores were of; no script prints that, and it is to be repeated on folds.
+    Sweeps, priors and the start were compared by hand, on hotel reviews that no table uses and on
+    training parts of one fold of film and product reviews (``docs/notebook.md``).
     """
 
     min_documents: int = 2_000  # with fewer, or with fewer words, gradients are too uncertain:
