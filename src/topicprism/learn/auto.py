@@ -15,7 +15,7 @@ from topicprism.documents.corpus import Corpus, Documents
 from topicprism.documents.subsets import KeyCounts, in_key_order
 from topicprism.documents.sums import Additive
 from topicprism.kernels.blas import one_blas_thread
-from topicprism.learn import model_road, sampled_text, sketch_road, text_road
+from topicprism.learn import model_check, model_road, sampled_text, sketch_road, text_road
 from topicprism.learn.defaults import MODEL, SAMPLED, SKETCH
 from topicprism.learn.result import AS_ASKED, FitContext, FitRequest, FitResult
 from topicprism.learn.spectrum import describe_crowd, determines_alpha0, read_spectrum
@@ -39,11 +39,13 @@ def learn(docs: Documents, request: FitRequest, rng: np.random.Generator) -> Fit
         spectrum = read_spectrum(sketch, request, trace_of_A(first.words))
         context = FitContext(docs, sketch, first.keys, request, rng)
         found = model_road.from_sketch(sketch, spectrum, request, rng)
-        if found is not None:
+        why_not = model_check.doubt(found, context) if found is not None else ""
+        if found is not None and not why_not:
             found = model_road.with_documents(found, context)
         else:
             road = sampled_text if _sampled(context, first.n_tokens) else text_road
             found = road.from_documents(context if many else _in_key_order(context))
+            found = found.with_reason(why_not) if why_not else found
     return replace(found, n_short=first.words.n_short)
 
 

@@ -13,6 +13,10 @@ class ModelDefaults:
     min_documents_per_topic: int = 5  # fewer are near-duplicates, not a topic
     spectrum_gap: float = 1.15  # of an eigenvalue over the next: text has no such gap at the edge
     trace_standard_errors: float = 5.0  # beyond chance (experiments/automatic.py: no false alarm)
+    doubtful_noise_edge: float = 0.05  # eigenvalues 3 to 10 of reviews are 0.06 to 0.3: less noise
+    # hides none of them, with more the documents are asked (experiments/small_tables.py)
+    min_r2_share: float = 0.85  # of the R2 of topics fitted to the response, less r2_tolerance:
+    r2_tolerance: float = 0.01  # simulated sLDA has 0.89 and more, sentences have 0.3 and less
     alpha0_range: tuple[float, float] = (0.1, 100.0)  # where alpha0 is sought
     alpha0_halvings: int = 9  # of that range on a log scale: to one per cent
     alpha0_restarts: int = 20  # of the power method, while alpha0 is sought

@@ -65,12 +65,12 @@ def _supervised(context: FitContext, first: FirstTopics, chosen: Chosen) -> FitR
     found = _with_response(context, model, n_frozen, (k, why, trials))
     if not context.request.cross_fitted:
         return found
-    halves = fit_halves(context.keys, subset, _HalfLearner(context, model.n_topics))
+    halves = fit_halves(context.keys, subset, HalfLearner(context, model.n_topics))
     return with_cross_fit(found, context.docs, halves, context)
 
 
 @dataclass(frozen=True)
-class _HalfLearner:
+class HalfLearner:
     """A model of some of the documents, with coefficients, from those documents alone."""
 
     context: FitContext
