@@ -40,15 +40,12 @@ Halves = Sequence[tuple[Subset, Model]]  # documents, and a model of all others
 
 
 @dataclass(frozen=True)
-class CrossFit:
-    """What halves of the documents say of a model of all of them."""
+class Predictions:
+    """How well responses were predicted by models of other documents."""
 
-    coef: Topic  # NaN where a topic was found in neither half
-    std: Topic
-    replication: Topic  # similarity of the two halves' versions of each topic
     n: int
-    r2: float  # of responses predicted by the other half's topics and coefficients
-    slope: float  # of responses on these predictions
+    r2: float
+    slope: float  # of responses on predictions
     correlation: float
 
     @property
@@ -67,8 +64,17 @@ class CrossFit:
         return float(r2) if self.predicts else min(self.r2, 0.0)
 
     def shrunk(self, eta: Topic, centre: float) -> Topic:
-        """Coefficients for prediction, nearer to the mean if the halves' went too far."""
+        """Coefficients for prediction, nearer to the mean if these predictions went too far."""
         return centre + min(max(self.slope, 0.0), 1.0) * (eta - centre)
+
+
+@dataclass(frozen=True)
+class CrossFit(Predictions):
+    """What halves of the documents say of a model of all of them."""
+
+    coef: Topic  # NaN where a topic was found in neither half
+    std: Topic
+    replication: Topic  # similarity of the two halves' versions of each topic
 
 
 @dataclass(frozen=True)
@@ -128,17 +134,26 @@ def cross_fit(docs: Documents, model: Model, halves: Halves, scale: ResponseScal
     coef, std = combine(theta, v, found, apart)
     predicted = np.concatenate([k.h @ o.eta for k, (_, o) in zip(known, halves, strict=True)])
     y = np.concatenate([k.y for k in known])
-    r2, slope, correlation = _agreement(y, predicted)
     size = abs(scale.scale)
     coef = scale.centre + scale.scale * coef
-    return CrossFit(coef, size * std, 1 - apart, len(y), r2, slope, correlation)
+    return CrossFit(len(y), *_agreement(y, predicted), coef, size * std, 1 - apart)
+
+
+def held_out(docs: Documents, halves: Halves) -> Predictions:
+    """Of the responses of each half, predicted by the model of the other; none without halves."""
+    if not halves:
+        return Predictions(0, 0.0, 0.0, 0.0)
+    known = [docs.total(inferred, other, half) for half, other in halves]
+    predicted = np.concatenate([k.h @ o.eta for k, (_, o) in zip(known, halves, strict=True)])
+    return predictions_of(np.concatenate([k.y for k in known]), predicted)
 
 
 def held_out_r2(docs: Documents, halves: Halves) -> float:
-    """Of the responses of each half, predicted by the model of the other."""
-    known = [docs.total(inferred, other, half) for half, other in halves]
-    predicted = np.concatenate([k.h @ o.eta for k, (_, o) in zip(known, halves, strict=True)])
-    return _agreement(np.concatenate([k.y for k in known]), predicted)[0]
+    return held_out(docs, halves).r2
+
+
+def predictions_of(y: Doc, predicted: Doc) -> Predictions:
+    return Predictions(len(y), *_agreement(y, predicted))
 
 
 def combine(theta: DocTopic, v: DocTopic, found: DocTopic, apart: Topic) -> tuple[Topic, Topic]:

@@ -14,7 +14,7 @@ import numpy as np
 
 from topicprism.documents.subsets import Subset, SubsetDocuments
 from topicprism.learn import text_road
-from topicprism.learn.crossfit import cross_fit, fit_halves, held_out_r2
+from topicprism.learn.crossfit import Predictions, fit_halves, held_out
 from topicprism.learn.defaults import MODEL, TEXT
 from topicprism.learn.result import FitContext, FitResult
 from topicprism.model import Model, TooManyTopics
@@ -27,11 +27,7 @@ def doubt(found: FitResult, context: FitContext) -> str:
     if edge <= MODEL.doubtful_noise_edge or not request.supervised:
         return ""
     subset, k = context.at_most(TEXT.learn_documents), request.n_topics or TEXT.n_topics_of_few
-    fitted = text_road.HalfLearner(context, k)
-    halves = fit_halves(context.keys, subset, fitted)
-    if not halves:
-        return ""
-    theirs = max(cross_fit(context.docs, halves[0][1], halves, context.scale).shrunk_r2, 0.0)
+    theirs = max(_predictions_of_text(context, subset, k).shrunk_r2, 0.0)
     ours = _r2_of_model(found, context, subset)
     if ours >= MODEL.min_r2_share * theirs - MODEL.r2_tolerance:
         return ""
@@ -42,12 +38,20 @@ def doubt(found: FitResult, context: FitContext) -> str:
     )
 
 
+def _predictions_of_text(context: FitContext, subset: Subset, k: int) -> Predictions:
+    folds = text_road.few_folds(context)
+    if folds:
+        return folds.of(k)[0]
+    halves = fit_halves(context.keys, subset, text_road.HalfLearner(context, k))
+    return held_out(context.docs, halves)
+
+
 def _r2_of_model(found: FitResult, context: FitContext, subset: Subset) -> float:
     if found.model.n_topics == 1:
         return 0.0  # it predicts the mean
     try:
         models = fit_halves(context.keys, subset, _HalfModel(context, found))
-        return held_out_r2(context.docs, models)
+        return held_out(context.docs, models).r2
     except (TooManyTopics, np.linalg.LinAlgError):  # half of the documents do not have as many
         return -np.inf
 

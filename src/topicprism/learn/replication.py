@@ -10,7 +10,7 @@ from topicprism._typing import Ints, Topic
 from topicprism.documents.corpus import Documents
 from topicprism.documents.subsets import Subset
 from topicprism.evaluation import SAME_TOPIC, bhattacharyya
-from topicprism.learn.crossfit import CrossFit, Halves, cross_fit, mean_shares
+from topicprism.learn.crossfit import CrossFit, Halves, Predictions, cross_fit, mean_shares
 from topicprism.learn.defaults import EFFECTS
 from topicprism.learn.result import FitContext, FitResult
 from topicprism.learn.ridge import calibrate, products, regress
@@ -18,9 +18,16 @@ from topicprism.model import Model
 
 
 def with_cross_fit(
-    found: FitResult, docs: Documents, halves: Halves, context: FitContext
+    found: FitResult,
+    docs: Documents,
+    halves: Halves,
+    context: FitContext,
+    by_folds: Predictions | None = None,
 ) -> FitResult:
-    """The result with what halves of the documents say of it: effects, and topics they carry."""
+    """The result with what halves of the documents say of it: effects, and topics they carry.
+
+    How well it predicts is what ``by_folds`` says, where there are such predictions.
+    """
     if not halves:
         return replace(found, coef=None, coef_std=None)
     known = cross_fit(docs, found.model, halves, context.scale)
@@ -28,8 +35,9 @@ def with_cross_fit(
         fewer = _carried(found, docs, known, halves, context)
         if fewer is not found:
             found, known = fewer, cross_fit(docs, fewer.model, halves, context.scale)
-    predicts = known.predicts or found.model.n_topics == 1  # one topic has nothing to predict by
-    eta = known.shrunk(found.model.eta, context.scale.centre)
+    told = by_folds or known
+    predicts = told.predicts or found.model.n_topics == 1  # one topic has nothing to predict by
+    eta = told.shrunk(found.model.eta, context.scale.centre)
     coef = np.where(np.isnan(known.coef), eta, known.coef)
     order = np.lexsort((-found.model.alpha, coef))
     back = {int(i): at for at, i in enumerate(order)}
@@ -39,7 +47,7 @@ def with_cross_fit(
         coef=coef[order],
         coef_std=known.std[order] if predicts else np.full(len(order), np.nan),
         replication=known.replication[order],
-        cross_fitted_r2=known.shrunk_r2,
+        cross_fitted_r2=told.shrunk_r2,
         predicts=predicts,
         frozen_topics=tuple(sorted(back[i] for i in found.frozen_topics)),
     )
