@@ -44,7 +44,8 @@ class TextDefaults:
         10  # without a response there is no score to compare; a common default
     )
     held_out: float = 0.25  # of the documents, at most, to try numbers of topics on
-    few_documents: int = 2_000  # with fewer, folds in place of one part held out and of halves:
+    few_documents: int = 2_000  # with fewer documents or words, folds in place of one part held
+    few_words: int = 100_000  # out and of halves:
     few_folds: int = 5  # models of 400 of 500 documents are nearer to those of all than of 250
     min_fold_documents: int = 10
     trial_documents: int = 4_000  # to fit a trial; half as many are held out: R2 to about 0.02
@@ -58,6 +59,8 @@ class TextDefaults:
     alpha0_tolerance: float = 0.01  # of R2, given up for a smaller alpha0
     tensor_alpha0: float = 0.5  # of 0.1, 0.3, 0.5 and 1: within 0.005 of each other
     tensor_restarts: int = 30  # of the power method
+    signal_z: float = 4.0  # standard errors of E[y x] beyond chance, for topics of the response
+    signal_z_of_few: float = 1.0  # at 4, a thousand sentences get none; folds tell what is chance
     agreement: float = 0.3  # experiments/response_topics.py
     agreement_folds: int = 6  # in which halves of documents are made in ten ways
     ranking_folds: int = 10  # a direction that is in one of them only is near-duplicates

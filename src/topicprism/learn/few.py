@@ -17,6 +17,7 @@ from topicprism.documents.subsets import KeyCounts, Subset
 from topicprism.inference import infer
 from topicprism.learn.crossfit import Predictions, predictions_of
 from topicprism.learn.defaults import TEXT
+from topicprism.learn.response_topics import are_few
 from topicprism.learn.result import FitContext, Trial
 from topicprism.model import Model
 
@@ -67,7 +68,8 @@ class Folds:
 
 def folds_of(context: FitContext, learn: Learner) -> Folds | None:
     """Of few documents; None where there are more, and where folds would have hardly any."""
-    if not TEXT.min_fold_documents * TEXT.few_folds <= context.n_documents < TEXT.few_documents:
+    n = context.n_documents
+    if not are_few(n, context.sketch) or n < TEXT.min_fold_documents * TEXT.few_folds:
         return None
     corpus = joined(context.docs.total(gathered, context.within).corpora).in_key_order()
     return Folds(corpus, KeyCounts.of(corpus).cut(TEXT.few_folds), learn)

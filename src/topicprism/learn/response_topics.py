@@ -136,7 +136,14 @@ def sizes_by_fold(c: Corpus, U: WordCoord, folds: Sequence[Subset]) -> FoldSizes
 
 def response_has_signal(sketch: Sketch) -> bool:
     """Whether E[y x] is more than the chance of V words: else the response has no direction."""
-    return bool(chance_of_response(sketch) * (1 + 4 * (2 / sketch.n_seen) ** 0.5) < 1)
+    z = TEXT.signal_z_of_few if are_few(sketch.n, sketch) else TEXT.signal_z
+    return bool(chance_of_response(sketch) * (1 + z * (2 / sketch.n_seen) ** 0.5) < 1)
+
+
+def are_few(n_documents: int, sketch: Sketch) -> bool:
+    """Whether documents, or words, are so few that folds of them are compared."""
+    n_words = n_documents * sketch.typical_length
+    return n_documents < TEXT.few_documents or n_words < TEXT.few_words
 
 
 def chance_of_response(sketch: Sketch) -> float:
