@@ -61,6 +61,9 @@ class TextDefaults:
     tensor_restarts: int = 30  # of the power method
     signal_z: float = 4.0  # standard errors of E[y x] beyond chance, for topics of the response
     signal_z_of_few: float = 1.0  # at 4, a thousand sentences get none; folds tell what is chance
+    response_alike: float = 0.85  # similarity of two topics of the response at most: EFFECTS.alike
+    # is 0.9, and smoothing makes them a little more alike
+    steps_apart: tuple[float, ...] = (1.0, 1.25, 1.5, 2.0, 2.5, 3.0)  # times their distance
     agreement: float = 0.3  # experiments/response_topics.py
     agreement_folds: int = 6  # in which halves of documents are made in ten ways
     ranking_folds: int = 10  # a direction that is in one of them only is near-duplicates
