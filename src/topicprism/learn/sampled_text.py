@@ -29,6 +29,7 @@ from topicprism.inference import infer
 from topicprism.learn import text_road
 from topicprism.learn.crossfit import Halves, fit_halves, held_out_r2
 from topicprism.learn.defaults import SAMPLED, STEERING, TEXT
+from topicprism.learn.few import gathered
 from topicprism.learn.refine import refine
 from topicprism.learn.replication import with_cross_fit
 from topicprism.learn.response_topics import FirstTopics
@@ -50,20 +51,6 @@ from topicprism.samplers import (
 )
 
 STANDARD = ResponseScale(0.0, 1.0)
-
-
-@dataclass(frozen=True)
-class Gathered:
-    """Documents brought together in memory."""
-
-    corpora: tuple[Corpus, ...]
-
-    def __add__(self, other: Gathered) -> Gathered:
-        return Gathered(self.corpora + other.corpora)
-
-
-def gathered(c: Corpus, subset: Subset) -> Gathered:
-    return Gathered((subset.rows(c),))
 
 
 def from_documents(context: FitContext) -> FitResult:
