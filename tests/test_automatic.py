@@ -23,13 +23,14 @@ from topicprism import (
 from topicprism.datasets import draw_corpus, draw_model, make_slda
 from topicprism.documents import OnDisk
 from topicprism.documents.subsets import ALL, KeyCounts
-from topicprism.evaluation import match, pr2, recovery_errors
+from topicprism.evaluation import bhattacharyya, match, pr2, recovery_errors
 from topicprism.inference import posterior
 from topicprism.kernels import fold_in
 from topicprism.learn import FitRequest, learn
 from topicprism.learn.defaults import TEXT
 from topicprism.learn.refine import refine
 from topicprism.learn.response_topics import (
+    _apart,
     across_mean,
     agreement,
     n_response_topics,
@@ -109,6 +110,58 @@ def test_words_in_bursts_are_not_the_models(seed):
         assert spectrum_is_complete(made, 3, trace_of_A(word_sums(docs))) == from_the_model
         learnt = learn(docs, FitRequest(3), np.random.default_rng(0))
         assert (learnt.solution is not None) == from_the_model
+
+
+def tilted(n_documents, seed):
+    """Eight words of three topics, each made likelier or rarer by the response: not sLDA."""
+    rng = np.random.default_rng(seed)
+    mu, sign = rng.dirichlet(np.full(200, 0.3), 3), rng.choice([-1.0, 1.0], 200)
+    y = rng.standard_normal(n_documents)
+    p = rng.dirichlet(np.full(3, 0.3), n_documents) @ mu * np.exp(0.3 * np.outer(y, sign))
+    return csr_array(rng.multinomial(8, p / p.sum(axis=1, keepdims=True))), y
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_a_spectrum_that_noise_cuts_short_is_not_the_models(seed):
+    """It was taken for that of three topics: pR2 of 0.02, -0.96 and -0.02 in place of 0.3."""
+    X, y = tilted(2000, seed)
+    short = SpectralSLDA(random_state=0).fit(X[:1000], y[:1000])
+    assert not hasattr(short, "eigenvalues_")
+    assert "seems to end at 3" in short.selection_.reasons["n_topics"]
+    assert short.score(X[1000:], y[1000:]) > 0.2
+
+
+@pytest.mark.parametrize(("n", "doc_length", "k"), [(1000, 15, 3), (3000, 10, 3), (500, 20, 3)])
+def test_short_documents_from_the_model_stay_the_models(n, doc_length, k):
+    X, y, _ = make_slda(n, n_words=100, n_topics=k, doc_length=doc_length, random_state=1)
+    fitted = SpectralSLDA(random_state=0).fit(X, y)
+    assert hasattr(fitted, "eigenvalues_")
+    assert fitted.model_.n_topics == k
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_a_few_hundred_short_documents_are_predicted(seed):
+    """Halves of 500 documents of six words show no direction of the response: pR2 was 0."""
+    rng = np.random.default_rng(seed)
+    mu = rng.dirichlet(np.full(300, 0.1), 40).T
+    truth = Model(np.full(40, 0.05), mu, rng.standard_normal(40), 0.3)
+    X, y, _ = draw_corpus(truth, 1500, 6, rng)
+    fitted = SpectralSLDA(random_state=0).fit(X[:500], y[:500])
+    score = fitted.score(X[500:], y[500:])
+    assert score > 0.04
+    assert abs(fitted.cross_fitted_r2_ - score) < 0.1  # three standard errors of 500 documents
+
+
+def test_topics_of_the_response_are_moved_apart_within_their_span(rng):
+    common, tilt = rng.dirichlet(np.full(200, 5.0)), 0.3 * rng.choice([-1.0, 1.0], 200)
+    mu = np.column_stack([common * (1 + tilt), common * (1 - tilt)])
+    mu /= mu.sum(axis=0)
+    moved = _apart(mu)
+    assert bhattacharyya(mu, mu)[0, 1] > 0.9
+    assert bhattacharyya(moved, moved)[0, 1] <= TEXT.response_alike
+    assert_allclose(moved.sum(axis=0), 1)
+    assert_allclose(moved, mu @ np.linalg.lstsq(mu, moved, rcond=None)[0], atol=1e-9)
+    assert_array_equal(_apart(mu[:, :1]), mu[:, :1])
 
 
 def test_exact_moments_give_alpha0_and_k(rng):

@@ -71,13 +71,13 @@ def test_the_reviews_are_what_they_are_said_to_be():
     assert all(10 <= len(text.split()) <= 60 for text in TEXTS)
 
 
-def test_defaults_say_how_little_120_reviews_tell():
-    with pytest.warns(ShortDocumentsWarning, match="42 of 120 documents have fewer than 3 words"):
+def test_defaults_keep_the_rare_words_of_120_reviews():
+    """Words of five documents and more left 3.2 of a review, and predicted nothing.  Five folds
+    of these reviews, each predicted by fits to the others, have an R2 of 0.20 to 0.29."""
+    with pytest.warns(ShortDocumentsWarning, match="2 of 120 documents have fewer than 3 words"):
         fitted = topicprism.fit(TEXTS, STARS)
-    assert fitted.info["n_left_out"] == {"with fewer than 3 known words": 42}
-    assert fitted.info["scores"].get("held_out_pr2", -1) < 0  # none, or worse than the mean
-    spread = np.ptp(fitted.predict(TEXTS))
-    assert spread < 0.2 * np.std(STARS)  # and does not pretend to know
+    assert fitted.info["n_left_out"] == {"with fewer than 3 known words": 2}
+    assert 0.1 < fitted.info["scores"]["held_out_pr2"] < 0.5
 
 
 @pytest.mark.filterwarnings("ignore::topicprism.ShortDocumentsWarning")

@@ -193,6 +193,17 @@ def sketches_of_text(out):
     assert noisy > -0.03
 
 
+def small_tables(out):
+    rows = [numbers(line) for line in out.splitlines()[1:]]
+    assert [row[0] for row in rows] == [150, 400]
+    for _, _, k, pr2, ridge, ratio, alike, smallest in rows:
+        assert k > 1
+        assert pr2 > 0.6
+        assert abs(pr2 / ridge - ratio) < 0.01
+        assert alike == 0
+        assert 0.01 < smallest <= 1 / k
+
+
 def steering(out):
     found = table(out)
     steered = [row for name, row in found.items() if name.startswith("weight")]

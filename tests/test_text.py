@@ -141,6 +141,23 @@ def test_batches_one_after_the_other_equal_fit_on_everything(batches):
     np.testing.assert_array_equal(np.vstack(X), whole.transform(texts).toarray())
 
 
+def test_rare_words_are_kept_where_hardly_a_word_would_be_left(rng):
+    """``min_df="auto"``: short documents, long ones, and very few."""
+    names = np.array([f"w{i}" for i in range(400)])
+    short, long = (
+        [" ".join(rng.choice(names, n, p=1 / np.arange(1, 401) / (1 / np.arange(1, 401)).sum()))
+         for _ in range(200)]
+        for n in (6, 60)
+    )  # fmt: skip
+    for texts, as_if in ((short, 2), (long, 5), (short[:49], 5)):
+        found = FastCountVectorizer(min_df="auto").fit(texts).get_feature_names_out()
+        same = FastCountVectorizer(min_df=as_if).fit(texts).get_feature_names_out()
+        assert list(found) == list(same)
+    batches = FastCountVectorizer(min_df="auto").partial_fit(short[:100]).partial_fit(short[100:])
+    expected = FastCountVectorizer(min_df=2).fit(short).get_feature_names_out()
+    assert list(batches.get_feature_names_out()) == list(expected)
+
+
 def test_fit_forgets_and_partial_fit_remembers():
     v = FastCountVectorizer(min_df=2).partial_fit(["ab"]).partial_fit(["ab cd"])
     assert v.vocabulary_ == {"ab": 0}

@@ -10,6 +10,20 @@ from dataclasses import dataclass
 STOP_LISTS = ("english-neutral", "english")  # by name: topicprism.vectorizer.stop_lists
 
 
+AUTO = "auto"
+
+
+@dataclass(frozen=True)
+class RareTerms:
+    """What ``min_df="auto"`` is."""
+
+    min_df: int = 5  # documents that a term is in: rarer words carry no topic
+    min_df_of_short: int = 2  # at 5, less than three words are left of six in ten sentences
+    short_document: float = 6.0  # terms of a document that 5 would leave, on average: sentences
+    # of ten words have 2 to 4, the shortest reviews of the seven corpora 10 and more
+    documents: int = 50  # with fewer it is 5: two documents of so few are no evidence of a word
+
+
 @dataclass(frozen=True)
 class CountingDefaults:
     """Which words are counted.
@@ -19,7 +33,7 @@ class CountingDefaults:
     """
 
     max_features: int = 10_000  # words, the most frequent
-    min_df: int = 5  # documents that a word is in, at least: rarer words carry no topic
+    min_df: str = AUTO  # documents that a word is in, at least: 5, or 2 if hardly a word is left
     max_df: float = 0.5  # share of documents that a word is in, at most
     stop_words: str = STOP_LISTS[0]  # words that change what a sentence says are counted
     ngram_range: tuple[int, int] = (1, 1)
@@ -39,4 +53,4 @@ class FittingDefaults:
     runs: int = 10  # halves of the documents that stability fits: five random splits
 
 
-COUNTING, FITTING = CountingDefaults(), FittingDefaults()
+COUNTING, RARE_TERMS, FITTING = CountingDefaults(), RareTerms(), FittingDefaults()

@@ -6,7 +6,7 @@ from argparse import ArgumentParser
 from typing import Any
 
 from topicprism.cli import values
-from topicprism.defaults import COUNTING, FITTING
+from topicprism.defaults import COUNTING, FITTING, RARE_TERMS
 from topicprism.io.tables import FORMATS
 
 MODELS = {  # what --model may be, and the estimator it is
@@ -57,10 +57,11 @@ def counting(p: ArgumentParser) -> None:
     )
     g.add_argument(
         "--min-df",
-        type=values.df,
+        type=values.min_df,
         default=COUNTING.min_df,
         metavar="N",
-        help=f"minimum number, or share, of documents with a word (default: {COUNTING.min_df})",
+        help="minimum number, or share, of documents with a word (default: "
+        f"{RARE_TERMS.min_df}, or {RARE_TERMS.min_df_of_short} if documents are short)",
     )
     g.add_argument(
         "--max-df",

@@ -6,6 +6,8 @@ import argparse
 from collections.abc import Callable
 from typing import TypeVar
 
+from topicprism.defaults import AUTO
+
 T = TypeVar("T")
 MAX_DIGITS = 9  # of a count of anything
 MAX_THREADS = 1024
@@ -63,6 +65,10 @@ def df(text: str) -> float:
     if not value >= 0 or (isinstance(value, float) and value > 1):
         raise argparse.ArgumentTypeError(f"{text!r} is neither a whole number nor a share up to 1")
     return value
+
+
+def min_df(text: str) -> float | str:
+    return text if text == AUTO else df(text)
 
 
 def share(text: str) -> float:

@@ -95,8 +95,9 @@ class SampledRegression(Regression, SampledTopics):
 
     def _cross_fitted(self, known: CrossFit) -> dict[str, Any]:
         """Topics in the order of their effects."""
-        coef, std = known.effects(self.model_.eta)
-        if not known.predicts and len(coef) > 1:
+        predicts = known.predicts or len(self.model_.eta) == 1
+        coef, std = known.effects(self.model_.eta, predicts)
+        if not predicts:
             warn_of_nothing(known.shrunk_r2, stacklevel=6)
         order = np.lexsort((-self.alpha_, coef))
         return of_model(self.model_.reordered(order)) | {

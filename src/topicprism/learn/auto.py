@@ -18,7 +18,7 @@ from topicprism.documents.standardised import StandardisedDocuments
 from topicprism.documents.subsets import FEW, KeyCounts, in_key_order
 from topicprism.documents.sums import Additive, RunningMoments
 from topicprism.kernels.blas import one_blas_thread
-from topicprism.learn import model_road, sampled_text, sketch_road, text_road
+from topicprism.learn import model_check, model_road, sampled_text, sketch_road, text_road
 from topicprism.learn.defaults import MODEL, SAMPLED, SKETCH
 from topicprism.learn.result import AS_ASKED, FitContext, FitRequest, FitResult
 from topicprism.learn.spectrum import describe_crowd, determines_alpha0, read_spectrum
@@ -43,12 +43,14 @@ def learn(docs: Documents, request: FitRequest, rng: np.random.Generator) -> Fit
         spectrum = read_spectrum(sketch, request, sums)
         context = FitContext(docs, sketch, all_.keys, request, rng, spectrum.why, ordered)
         found = model_road.from_sketch(sketch, spectrum, request, rng)
-        if found is not None:
+        why_not = model_check.doubt(found, context) if found is not None else ""
+        if found is not None and not why_not:
             found = model_road.with_documents(found, context)
         elif _sampled(context, all_.n_tokens):
             found = sampled_text.from_documents(context)
         else:
             found = text_road.from_documents(context)
+        found = found.with_reason(why_not) if why_not else found
     return replace(found.in_units(all_.scale), n_short=all_.n_short)
 
 

@@ -35,7 +35,7 @@ from topicprism.documents.subsets import KeyCounts, Subset
 from topicprism.documents.sums import Additive
 from topicprism.evaluation import SAME_TOPIC, bhattacharyya, matched_topics
 from topicprism.inference import infer
-from topicprism.learn.defaults import EFFECTS
+from topicprism.learn.defaults import EFFECTS, TEXT
 from topicprism.learn.result import FitContext, FitRequest, FitResult
 from topicprism.learn.ridge import Products, calibrate, products, regress
 from topicprism.model import Model, ResponseScale
@@ -44,15 +44,12 @@ Halves = Sequence[tuple[Subset, Model]]  # documents, and a model of all others
 
 
 @dataclass(frozen=True)
-class CrossFit:
-    """What halves of the documents say of a model of all of them."""
+class Predictions:
+    """How well responses were predicted by models of other documents."""
 
-    coef: Topic  # NaN where a topic was found in neither half
-    std: Topic
-    replication: Topic  # similarity of the two halves' versions of each topic
     n: int
-    r2: float  # of responses predicted by the other half's topics and coefficients
-    slope: float  # of responses on these predictions
+    r2: float
+    slope: float  # of responses on predictions
     correlation: float
 
     @property
@@ -70,22 +67,30 @@ class CrossFit:
         r2 = self.r2 if self.slope >= 1 else float(self.correlation) ** 2
         return float(r2) if self.predicts else min(self.r2, 0.0)
 
+    def shrunk(self, eta: Topic) -> Topic:
+        """Coefficients for prediction, nearer to the mean if these predictions went too far."""
+        return min(max(self.slope, 0.0), 1.0) * eta
+
+
+@dataclass(frozen=True)
+class CrossFit(Predictions):
+    """What halves of the documents say of a model of all of them."""
+
+    coef: Topic  # NaN where a topic was found in neither half
+    std: Topic
+    replication: Topic  # similarity of the two halves' versions of each topic
+
     def in_units(self, scale: ResponseScale) -> CrossFit:
         """The same of responses in their own units, having been of standardised ones."""
         return replace(self, coef=scale.restored(self.coef), std=abs(scale.scale) * self.std)
 
-    def effects(self, eta: Topic) -> tuple[Topic, Topic]:
+    def effects(self, eta: Topic, shown: bool) -> tuple[Topic, Topic]:
         """Coefficients, those of ``eta`` for topics that neither half has, and standard errors.
 
-        Where nothing is predicted, all errors are NaN; one topic has nothing to predict by.
+        All errors are NaN if they are not to be shown: where nothing is predicted.
         """
-        shown = self.predicts or len(eta) == 1
         coef = np.where(np.isnan(self.coef), eta, self.coef)
         return coef, self.std if shown else np.full(len(eta), np.nan)
-
-    def shrunk(self, eta: Topic) -> Topic:
-        """Coefficients for prediction, nearer to the mean if the halves' went too far."""
-        return min(max(self.slope, 0.0), 1.0) * eta
 
 
 @dataclass(frozen=True)
@@ -143,14 +148,24 @@ def cross_fit(docs: Documents, model: Model, halves: Halves) -> CrossFit:
     coef, std = combine(theta, v, found, apart)
     predicted = np.concatenate([k.h @ o.eta for k, (_, o) in zip(known, halves, strict=True)])
     y = np.concatenate([k.y for k in known])
-    return CrossFit(coef, std, 1 - apart, len(y), *_agreement(y, predicted))
+    return CrossFit(len(y), *_agreement(y, predicted), coef, std, 1 - apart)
+
+
+def held_out(docs: Documents, halves: Halves) -> Predictions:
+    """Of the responses of each half, predicted by the model of the other; none without halves."""
+    if not halves:
+        return Predictions(0, 0.0, 0.0, 0.0)
+    known = [docs.total(inferred, other, half) for half, other in halves]
+    predicted = np.concatenate([k.h @ o.eta for k, (_, o) in zip(known, halves, strict=True)])
+    return predictions_of(np.concatenate([k.y for k in known]), predicted)
 
 
 def held_out_r2(docs: Documents, halves: Halves) -> float:
-    """Of the responses of each half, predicted by the model of the other."""
-    known = [docs.total(inferred, other, half) for half, other in halves]
-    predicted = np.concatenate([k.h @ o.eta for k, (_, o) in zip(known, halves, strict=True)])
-    return _agreement(np.concatenate([k.y for k in known]), predicted)[0]
+    return held_out(docs, halves).r2
+
+
+def predictions_of(y: Doc, predicted: Doc) -> Predictions:
+    return Predictions(len(y), *_agreement(y, predicted))
 
 
 def combine(theta: DocTopic, v: DocTopic, found: DocTopic, apart: Topic) -> tuple[Topic, Topic]:
@@ -205,9 +220,16 @@ def _agreement(y: Doc, predicted: Doc) -> tuple[float, float, float]:
 
 
 def with_cross_fit(
-    found: FitResult, docs: Documents, halves: Halves, context: FitContext
+    found: FitResult,
+    docs: Documents,
+    halves: Halves,
+    context: FitContext,
+    by_folds: Predictions | None = None,
 ) -> FitResult:
-    """The result with what halves of the documents say of it: effects, and topics they carry."""
+    """The result with what halves of the documents say of it: effects, and topics they carry.
+
+    How well it predicts is what ``by_folds`` says, where there are such predictions.
+    """
     if not halves:
         return replace(found, coef=None, coef_std=None)
     known = cross_fit(docs, found.model, halves)
@@ -215,9 +237,10 @@ def with_cross_fit(
         fewer = _carried(found, docs, known, halves, context.request)
         if fewer is not found:
             found, known = fewer, cross_fit(docs, fewer.model, halves)
-    predicts = known.predicts or found.model.n_topics == 1  # one topic has nothing to predict by
-    eta = known.shrunk(found.model.eta)
-    coef, std = known.effects(eta)
+    told = by_folds or known
+    predicts = told.predicts or found.model.n_topics == 1  # one topic has nothing to predict by
+    eta = told.shrunk(found.model.eta)
+    coef, std = known.effects(eta, predicts)
     order = np.lexsort((-found.model.alpha, coef))
     back = {int(i): at for at, i in enumerate(order)}
     return replace(
@@ -226,7 +249,7 @@ def with_cross_fit(
         coef=coef[order],
         coef_std=std[order],
         replication=known.replication[order],
-        cross_fitted_r2=known.shrunk_r2,
+        cross_fitted_r2=told.shrunk_r2,
         predicts=predicts,
         frozen_topics=tuple(sorted(back[i] for i in found.frozen_topics)),
     )
@@ -239,7 +262,9 @@ def _carried(
     model, subset = found.model, _union(halves)
     shares = docs.total(mean_shares, model, subset).mean
     p = docs.total(products, model, subset)
-    wanted = p.pr2(regress(p).eta) - EFFECTS.r2_tolerance
+    few = known.n < TEXT.few_documents
+    tolerance = EFFECTS.r2_tolerance_of_few if few else EFFECTS.r2_tolerance
+    wanted = p.pr2(regress(p).eta) - tolerance
     for replication in (known.replication, np.ones(model.n_topics)):
         keep, dropped = carried(model, replication, shares)
         if not dropped:

@@ -31,6 +31,7 @@ from topicprism._typing import Array, Coord, Square, Word, WordCoord, WordTopic
 from topicprism.documents.corpus import Corpus, Documents
 from topicprism.documents.subsets import Subset, map_subsets
 from topicprism.documents.sums import Additive
+from topicprism.evaluation import bhattacharyya
 from topicprism.learn.defaults import MODEL, TEXT
 from topicprism.learn.result import FitContext
 from topicprism.model import Model, TooManyTopics
@@ -85,7 +86,7 @@ def topics_of(
     zz = sketch.second / sketch.weight
     mean, xx, b = sketch.first[:-1] / sketch.weight, zz[:-1, :-1], zz[-1, :-1]
     wanted = min(n_response, n_topics) if n_topics > 1 and response_has_signal(sketch) else 0
-    response = _within(sketch, orthonormal(mean, b, xx @ b), wanted, rng)
+    response = _apart(_within(sketch, orthonormal(mean, b, xx @ b), wanted, rng))
     content = _within(sketch, _leading(sketch, by_fold), n_topics - response.shape[1], rng)
     n, m = response.shape[1], content.shape[1]
     share = TEXT.response_share if n and m else float(n > 0)
@@ -94,6 +95,24 @@ def topics_of(
     mu = (1 - TEXT.smoothing) * np.hstack([response, content])
     mu += TEXT.smoothing * frequencies[:, None]
     return Model(alpha, mu / mu.sum(axis=0), np.zeros(n + m), 0.0, TEXT.burstiness), n
+
+
+def _apart(mu: WordTopic) -> WordTopic:
+    """Topics moved away from their mean until no two are alike.
+
+    In long documents that differ little, topics of the response do, too.  How far its directions
+    reach is not determined by prediction, for coefficients make up for it.
+    """
+    if mu.shape[1] < 2:
+        return mu
+    mean, others = mu.mean(axis=1, keepdims=True), ~np.eye(mu.shape[1], dtype=bool)
+    moved = mu
+    for step in TEXT.steps_apart:
+        moved = np.maximum(mean + step * (mu - mean), 0)
+        moved = moved / moved.sum(axis=0)
+        if bhattacharyya(moved, moved)[others].max() <= TEXT.response_alike:
+            break
+    return moved
 
 
 def across_mean(sketch: Sketch) -> Square:
@@ -141,7 +160,14 @@ def sizes_by_fold(c: Corpus, U: WordCoord, folds: Sequence[Subset]) -> FoldSizes
 
 def response_has_signal(sketch: Sketch) -> bool:
     """Whether E[y x] is more than the chance of V words: else the response has no direction."""
-    return bool(chance_of_response(sketch) * (1 + 4 * (2 / sketch.n_seen) ** 0.5) < 1)
+    z = TEXT.signal_z_of_few if are_few(sketch.n, sketch) else TEXT.signal_z
+    return bool(chance_of_response(sketch) * (1 + z * (2 / sketch.n_seen) ** 0.5) < 1)
+
+
+def are_few(n_documents: int, sketch: Sketch) -> bool:
+    """Whether documents, or words, are so few that folds of them are compared."""
+    n_words = n_documents * sketch.typical_length
+    return n_documents < TEXT.few_documents or n_words < TEXT.few_words
 
 
 def chance_of_response(sketch: Sketch) -> float:

@@ -120,6 +120,12 @@ class FitResult:
     def regime(self) -> Regime:
         return Regime.TEXT if self.solution is None else Regime.MODEL
 
+    def with_reason(self, why: str) -> FitResult:
+        """The result, with something said before its reason for the number of topics."""
+        reasons = self.selection.reasons
+        reasons = reasons | {"n_topics": f"{why}; {reasons['n_topics']}"}
+        return replace(self, selection=replace(self.selection, reasons=reasons))
+
     def with_noise_variance(self, variance: float, reason: str) -> FitResult:
         reasons = self.selection.reasons | {"noise_variance": reason}
         return replace(

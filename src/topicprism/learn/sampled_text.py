@@ -38,6 +38,7 @@ from topicprism.learn.crossfit import (
     with_cross_fit,
 )
 from topicprism.learn.defaults import SAMPLED, STEERING, TEXT
+from topicprism.learn.few import gathered
 from topicprism.learn.refine import refine
 from topicprism.learn.response_topics import FirstTopics, text_sketch
 from topicprism.learn.result import AS_ASKED, FitContext, FitResult, listed, selection_of
@@ -55,20 +56,6 @@ from topicprism.samplers import (
     observe,
     to_model,
 )
-
-
-@dataclass(frozen=True)
-class Gathered:
-    """Documents brought together in memory."""
-
-    corpora: tuple[Corpus, ...]
-
-    def __add__(self, other: Gathered) -> Gathered:
-        return Gathered(self.corpora + other.corpora)
-
-
-def gathered(c: Corpus, subset: Subset) -> Gathered:
-    return Gathered((subset.rows(c),))
 
 
 def from_documents(context: FitContext) -> FitResult:

@@ -13,10 +13,11 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from topicprism.documents.corpus import Documents
-from topicprism.documents.subsets import ALL, Subset, SubsetDocuments, in_key_order
+from topicprism.documents.corpus import Corpus, Documents
+from topicprism.documents.subsets import ALL, KeyCounts, Subset, SubsetDocuments, in_key_order
 from topicprism.learn.crossfit import fit_halves, with_cross_fit
 from topicprism.learn.defaults import MODEL, TEXT
+from topicprism.learn.few import Folds, folds_of
 from topicprism.learn.refine import refine
 from topicprism.learn.response_topics import FirstTopics, text_sketch
 from topicprism.learn.result import AS_ASKED, FitContext, FitResult, Trial, listed, selection_of
@@ -30,8 +31,11 @@ def from_documents(context: FitContext) -> FitResult:
     """The best model of text."""
     context = context if context.ordered else _in_key_order(context)
     request = context.request
+    folds = few_folds(context)
     chosen = (
-        _number_of_topics(context) if request.n_topics is None else (request.n_topics, AS_ASKED, ())
+        _number_of_topics(context, folds)
+        if request.n_topics is None
+        else (request.n_topics, AS_ASKED, ())
     )
     first = FirstTopics(context)
     if not request.supervised:
@@ -40,17 +44,31 @@ def from_documents(context: FitContext) -> FitResult:
         return _without_response(
             context, refine(context.docs, start, TEXT.rounds, 0, subset), chosen
         )
-    best = _supervised(context, first, chosen)
+    best = _supervised(context, first, chosen, folds)
     for k in sorted((k for k in TEXT.candidates if k < chosen[0]), reverse=True):
         if not best.dropped or best.model.n_topics >= k:
             break
         fewer = f"of {chosen[0]}, halves of the documents have fewer in common than of {k}"
-        again = _supervised(context, first, (k, f"{chosen[1]}; {fewer}", chosen[2]))
+        again = _supervised(context, first, (k, f"{chosen[1]}; {fewer}", chosen[2]), folds)
         best = again if again.model.n_topics > best.model.n_topics else best
     return best
 
 
-def _supervised(context: FitContext, first: FirstTopics, chosen: Chosen) -> FitResult:
+def few_folds(context: FitContext) -> Folds | None:
+    """Of few documents, to choose the number of topics and to predict each other's responses."""
+    if not (context.request.supervised and context.request.cross_fitted):
+        return None
+
+    def learn(docs: Corpus, n_topics: int) -> Model:
+        known = replace(context, docs=docs, keys=KeyCounts.of(docs), within=ALL)
+        return HalfLearner(known, n_topics)(ALL)
+
+    return folds_of(context, learn)
+
+
+def _supervised(
+    context: FitContext, first: FirstTopics, chosen: Chosen, folds: Folds | None
+) -> FitResult:
     k, why, trials = chosen
     start, n_frozen = first.of(k)
     if start.n_topics < k:
@@ -60,12 +78,13 @@ def _supervised(context: FitContext, first: FirstTopics, chosen: Chosen) -> FitR
     found = _with_response(context, model, n_frozen, (k, why, trials))
     if not context.request.cross_fitted:
         return found
-    halves = fit_halves(context.keys, subset, _HalfLearner(context, model.n_topics))
-    return with_cross_fit(found, context.docs, halves, context)
+    halves = fit_halves(context.keys, subset, HalfLearner(context, model.n_topics))
+    by_folds = folds.of(k)[0] if folds else None
+    return with_cross_fit(found, context.docs, halves, context, by_folds)
 
 
 @dataclass(frozen=True)
-class _HalfLearner:
+class HalfLearner:
     """A model of some of the documents, with coefficients, from those documents alone."""
 
     context: FitContext
@@ -140,7 +159,7 @@ def _without_response(context: FitContext, model: Model, chosen: Chosen) -> FitR
 # --- the number of topics -----------------------------------------------------------------
 
 
-def _number_of_topics(context: FitContext) -> Chosen:
+def _number_of_topics(context: FitContext, folds: Folds | None) -> Chosen:
     """The most topics that predict documents held out about as well as any number does."""
     n, width = context.n_documents, context.sketch.basis.width
     most = min(n // TEXT.documents_per_topic, context.docs.n_words, width - 2)
@@ -155,7 +174,7 @@ def _number_of_topics(context: FitContext) -> Chosen:
     if not tried:
         why = f"{crowd}; {n} documents are too few to compare numbers of topics"
         return max(min(TEXT.n_topics_of_few, most), 1), why, ()
-    trials = _trials(context, tried)
+    trials = tuple(folds.of(k)[1] for k in tried) if folds else _trials(context, tried)
     best = max(trials, key=lambda t: t.pr2)
     scores = ", ".join(f"{t.pr2:.3f} with {t.n_topics}" for t in trials)
     held_out = f"held-out R2: {scores}"

@@ -204,7 +204,7 @@ def fit(
     y: Any = None,
     *,
     max_features: int | None = COUNTING.max_features,
-    min_df: float = COUNTING.min_df,
+    min_df: float | str = COUNTING.min_df,
     max_df: float = COUNTING.max_df,
     stop_words: str | Collection[str] | None = COUNTING.stop_words,
     ngram_range: tuple[int, int] = COUNTING.ngram_range,
@@ -220,8 +220,8 @@ def fit(
 
     The defaults of counting (:class:`topicprism.defaults.CountingDefaults`) are what a topic
     model wants rather than what ``FastCountVectorizer`` has: words of more than half of the
-    documents and of fewer than five are left out, and so are English function words, but not
-    negations and others that tell something.
+    documents and of fewer than five (two, if documents are as short as a sentence) are left out,
+    and so are English function words, but not negations and others that tell something.
 
     Parameters
     ----------

@@ -19,6 +19,7 @@ from scipy.sparse import csr_array
 from sklearn.base import BaseEstimator
 from sklearn.exceptions import NotFittedError
 
+from topicprism.defaults import AUTO
 from topicprism.vectorizer.columns import PrecomputedCounts, columns_of, with_index_of
 from topicprism.vectorizer.counting import (
     Analysis,
@@ -53,6 +54,8 @@ class FastCountVectorizer(BaseEstimator):
         Least and greatest number of tokens in a term.
     max_df, min_df : int or float, default=1.0 and 1
         Keep terms of at most, at least, so many documents; a float is a share of all documents.
+        ``min_df="auto"`` is 5, or 2 where that would leave fewer than 6 terms of a document on
+        average.
     max_features : int or None, default=None
         Keep the terms that occur most, at most so many.
     vocabulary : collection of str, mapping of str to int or None, default=None
@@ -91,7 +94,7 @@ class FastCountVectorizer(BaseEstimator):
         stop_words: str | Collection[str] | None = None,
         ngram_range: tuple[int, int] = (1, 1),
         max_df: float = 1.0,
-        min_df: float = 1,
+        min_df: float | str = 1,
         max_features: int | None = None,
         vocabulary: Collection[str] | Mapping[str, int] | None = None,
         dtype: DTypeLike = np.int64,
@@ -223,7 +226,8 @@ class FastCountVectorizer(BaseEstimator):
     def _analysis(self) -> Analysis:
         """The parameters that say what a term is, all parameters being checked."""
         lo, hi = _orders(self.ngram_range)
-        _check_df("min_df", self.min_df)
+        if self.min_df != AUTO:
+            _check_df("min_df", self.min_df)
         _check_df("max_df", self.max_df)
         limit = self.max_features
         if limit is not None and not (isinstance(limit, Integral) and limit >= 1):

@@ -29,6 +29,7 @@ import numpy as np
 from numpy.typing import DTypeLike
 from scipy.sparse import csr_array
 
+from topicprism.defaults import RARE_TERMS
 from topicprism.vectorizer.kernels import Bytes, Rows, count, relabel, spell, split
 from topicprism.vectorizer.lexicon import Ints, Lexicon, empty, insert, take
 
@@ -198,13 +199,25 @@ def merge(lexicons: list[Lexicon]) -> tuple[Lexicon, list[Ints]]:
     return into, numbers
 
 
-def choose(s: Statistics, min_df: float, max_df: float, limit: int | None) -> Ints:
+def rarest(s: Statistics, min_df: float | str, max_df: float) -> float:
+    """Documents, or their share, that a term is in at least: as given, or by what it leaves."""
+    if not isinstance(min_df, str):
+        return min_df
+    terms = s.lexicon.terms[: s.lexicon.size[0]]
+    usual = RARE_TERMS.min_df
+    kept = (terms["df"] >= usual) & (terms["df"] <= _documents(max_df, s.n_docs))
+    left = float(terms["tf"][kept].sum(dtype=float))
+    few_left = left < RARE_TERMS.short_document * s.n_docs
+    return RARE_TERMS.min_df_of_short if few_left and s.n_docs >= RARE_TERMS.documents else usual
+
+
+def choose(s: Statistics, min_df: float | str, max_df: float, limit: int | None) -> Ints:
     """Numbers of the terms to keep, in alphabetical order.
 
     Which of equally frequent terms the limit cuts off is left to ``argsort`` on the terms in
     alphabetical order, because scikit-learn leaves it to the same.
     """
-    n = s.lexicon.size[0]
+    n, min_df = s.lexicon.size[0], rarest(s, min_df, max_df)
     df = s.lexicon.terms["df"][:n]
     low, high = (_documents(x, s.n_docs) for x in (min_df, max_df))
     if n == 0:

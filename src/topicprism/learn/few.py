@@ -1,0 +1,75 @@
+"""Few documents: models of four fifths of them predict the others.
+
+Half of a few hundred documents often do not show what all of them do, so that halves which predict
+each other say little of how far to trust a model of all.  Nor does one part held out tell numbers
+of topics apart.  Both are taken from five folds here, each predicted from the other four.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from topicprism.documents.corpus import Corpus, joined
+from topicprism.documents.subsets import KeyCounts, Subset
+from topicprism.inference import infer
+from topicprism.learn.crossfit import Predictions, predictions_of
+from topicprism.learn.defaults import TEXT
+from topicprism.learn.response_topics import are_few
+from topicprism.learn.result import FitContext, Trial
+from topicprism.model import Model
+
+Learner = Callable[[Corpus, int], Model]  # of some documents, so many topics
+
+
+@dataclass(frozen=True)
+class Gathered:
+    """Documents brought together in memory."""
+
+    corpora: tuple[Corpus, ...]
+
+    def __add__(self, other: Gathered) -> Gathered:
+        return Gathered(self.corpora + other.corpora)
+
+
+def gathered(c: Corpus, subset: Subset) -> Gathered:
+    return Gathered((subset.rows(c),))
+
+
+@dataclass
+class Folds:
+    """What five folds say of numbers of topics, each number learnt once."""
+
+    corpus: Corpus
+    folds: list[Subset]
+    learn: Learner
+    known: dict[int, tuple[Predictions, Trial]] = field(default_factory=dict)
+
+    def of(self, n_topics: int) -> tuple[Predictions, Trial]:
+        if n_topics not in self.known:
+            self.known[n_topics] = self._tried(n_topics)
+        return self.known[n_topics]
+
+    def _tried(self, k: int) -> tuple[Predictions, Trial]:
+        y, y_hat, models = [], [], []
+        for fold in self.folds:
+            there = fold.has(self.corpus.keys)
+            model, new = self.learn(self.corpus.take(~there), k), self.corpus.take(there).long()
+            models.append(model)
+            y.append(new.y)
+            y_hat.append(infer(model, new.counts) @ model.eta)
+        found = predictions_of(np.concatenate(y), np.concatenate(y_hat))
+        alpha0 = float(np.median([m.alpha.sum() for m in models]))
+        variance = float(np.mean([m.sigma**2 for m in models]))
+        return found, Trial(k, alpha0, variance, found.shrunk_r2, found.r2_std)
+
+
+def folds_of(context: FitContext, learn: Learner) -> Folds | None:
+    """Of few documents; None where there are more, and where folds would have hardly any."""
+    n = context.n_documents
+    if not are_few(n, context.sketch) or n < TEXT.min_fold_documents * TEXT.few_folds:
+        return None
+    corpus = joined(context.docs.total(gathered, context.within).corpora).in_key_order()
+    return Folds(corpus, KeyCounts.of(corpus).cut(TEXT.few_folds), learn)

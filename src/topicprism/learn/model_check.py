@@ -1,0 +1,71 @@
+"""Whether the model predicts as it should, where few words cannot show that it does not hold.
+
+Of text the eigenvalues of E[x x] go on and on, but with few or short documents noise hides most of
+them, and the spectrum seems to end.  Where noise is that large, documents decide: halves of them
+predict each other's responses, by the model and by topics fitted to the response
+(:mod:`topicprism.learn.text_road`), which may shrink to the mean.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from topicprism.documents.subsets import Subset, SubsetDocuments
+from topicprism.learn import text_road
+from topicprism.learn.crossfit import Predictions, fit_halves, held_out
+from topicprism.learn.defaults import MODEL, TEXT
+from topicprism.learn.response_topics import text_sketch
+from topicprism.learn.result import FitContext, FitResult
+from topicprism.model import Model, TooManyTopics
+from topicprism.spectral.decompose import decompose
+
+
+def doubt(found: FitResult, context: FitContext) -> str:
+    """Why the documents are not taken for the model's; empty if they may be."""
+    edge, request = context.sketch.noise_edge, context.request
+    if edge <= MODEL.doubtful_noise_edge or not request.supervised:
+        return ""
+    subset, k = context.at_most(TEXT.learn_documents), request.n_topics or TEXT.n_topics_of_few
+    theirs = max(_predictions_of_text(context, subset, k).shrunk_r2, 0.0)
+    ours = _r2_of_model(found, context, subset)
+    if ours >= MODEL.min_r2_share * theirs - MODEL.r2_tolerance:
+        return ""
+    return (
+        f"the spectrum seems to end at {found.model.n_topics}, but noise hides eigenvalues up to "
+        f"{edge:.2g}, and by these topics halves of the documents predict each other with R2 "
+        f"{ours:.3f}, by topics fitted to the response with {theirs:.3f}"
+    )
+
+
+def _predictions_of_text(context: FitContext, subset: Subset, k: int) -> Predictions:
+    folds = text_road.few_folds(context)
+    if folds:
+        return folds.of(k)[0]
+    halves = fit_halves(context.keys, subset, text_road.HalfLearner(context, k))
+    return held_out(context.docs, halves)
+
+
+def _r2_of_model(found: FitResult, context: FitContext, subset: Subset) -> float:
+    if found.model.n_topics == 1:
+        return 0.0  # it predicts the mean
+    try:
+        models = fit_halves(context.keys, subset, _HalfModel(context, found))
+        return held_out(context.docs, models).r2
+    except (TooManyTopics, np.linalg.LinAlgError):  # half of the documents do not have as many
+        return -np.inf
+
+
+@dataclass(frozen=True)
+class _HalfModel:
+    """The paper's answer for some of the documents, from those documents alone."""
+
+    context: FitContext
+    found: FitResult
+
+    def __call__(self, subset: Subset) -> Model:
+        c, k = self.context, self.found.model.n_topics
+        half = text_sketch(SubsetDocuments(c.docs, subset), k, c.rng)
+        known = replace(c.request.settings, noise_variance=self.found.model.sigma**2)
+        return decompose(half, k, self.found.selection.alpha0, known, rng=c.rng).model
