@@ -135,8 +135,8 @@ class SampledTextDefaults:
     word_prior: float = 0.3  # 0.1: topics of two samples agree less
     alpha0_grid: tuple[float, ...] = (1.0, 3.0, 10.0)  # of the prior at prediction
     burstiness_grid: tuple[float, ...] = (0.25, 0.0, 0.75)  # of repeated words at prediction
+    steer_strength: float = 3.0  # 2: 0.01 of R2 less; 4: likelihood falls (docs/notebook.md)
     prior_tolerance: float = 0.002  # of R2, given up for a smaller alpha0
-    cross_fitted_share: float = 0.5  # of the response that steers
 
 
 @dataclass(frozen=True)

@@ -5,9 +5,8 @@
 2. A Gibbs chain goes on from there.  It is steered towards better predictions from words
    (:mod:`topicprism.learn.steering`): prediction-constrained learning (Hughes et al. 2018; Chen
    et al. 2015) from a spectral start.
-3. The same is done on each half of the documents.  The halves predict each other's responses:
-   half of the target that steers the chain of all documents.  They also give effects, their
-   standard errors, and whether topics are found again (:mod:`topicprism.learn.crossfit`).
+3. The same is done on each half of the documents, which gives effects, their standard errors, and
+   whether topics are found again (:mod:`topicprism.learn.crossfit`).
 4. Where sampled topics predict much less than topics fitted to the response, the result is that
    of :mod:`topicprism.learn.text_road`: few words tell of the response, beside much else.
 5. Unless their number was asked for, topics that the documents do not carry are dropped.
@@ -24,14 +23,13 @@ from operator import add
 
 import numpy as np
 
-from topicprism._typing import Counts, Doc, Topic, WordTopic
+from topicprism._typing import Counts, Topic, WordTopic
 from topicprism.documents import Threaded
 from topicprism.documents.corpus import Corpus, Rows, joined
 from topicprism.documents.subsets import ALL, KeyCounts, Subset
 from topicprism.inference import infer
 from topicprism.learn import text_road
 from topicprism.learn.crossfit import (
-    Halves,
     fit_halves,
     held_out_r2,
     mean_shares,
@@ -71,7 +69,7 @@ def from_documents(context: FitContext) -> FitResult:
     if r2[0] < SAMPLED.min_r2_share * r2[1]:
         return _of_the_response(context, *r2)
     steered = SteeredChain(context.request.alpha0, SAMPLED.sweeps)
-    found = steered.topics(sample, start, _guide(sample.corpus, halves), seeds[0])
+    found = steered.topics(sample, start, seeds[0])
     model, asked, reasons = (
         found.model,
         context.request.settings.noise_variance,
@@ -87,7 +85,7 @@ def from_documents(context: FitContext) -> FitResult:
 
 @dataclass(frozen=True)
 class SteeredChain:
-    """A chain that is steered by a target, which need not be the response."""
+    """A chain that is steered towards better predictions."""
 
     asked: float | None  # sum of the Dirichlet parameters, when proportions are inferred from words
     sweeps: tuple[int, int]  # at first, and those that are averaged
@@ -96,13 +94,13 @@ class SteeredChain:
     def prior(self) -> float:
         return STEERING.prior_sum if self.asked is None else self.asked
 
-    def topics(self, docs: Threaded, start: Model, target: Doc, seed: int) -> Calibrated:
+    def topics(self, docs: Threaded, start: Model, seed: int) -> Calibrated:
         """The mean of the last states, with the coefficients of a regression."""
         plan = Plan(
             family=Gaussian(STEERING.response_weight),
             beta=SAMPLED.word_prior,
             learn_alpha=SAMPLED.learn_alpha,
-            prior_shift=_Steering(docs.with_response(target), self.prior),
+            prior_shift=_Steering(docs, self.prior),
         )
         begin, X = self._begin(docs, start), _csr(docs.corpus)
         data = observe(X, docs.corpus.y[:, None], plan.response)
@@ -137,9 +135,9 @@ class SteeredChain:
 
 @dataclass
 class _Steering:
-    """Shifts of the topics' prior towards better predictions of a target."""
+    """Shifts of the topics' prior towards better predictions of the response."""
 
-    target: Threaded
+    docs: Threaded
     prior: float
     eta: Topic | None = None  # of the last time: topics change little, and a pass is saved
 
@@ -147,10 +145,10 @@ class _Steering:
         model = Model(state.alpha, state.mu, state.eta[:, 0], 1.0, STEERING.burstiness)
         model = model.with_alpha0(self.prior)
         if self.eta is None:
-            self.eta = regress(self.target.total(map_products, model)).eta
-        found = self.target.total(gradients, model, self.eta)
+            self.eta = regress(self.docs.total(map_products, model)).eta
+        found = self.docs.total(gradients, model, self.eta)
         self.eta = regress(found.products).eta
-        return shifted(state.prior_shift, found, STEERING.strength)
+        return shifted(state.prior_shift, found, SAMPLED.steer_strength)
 
 
 @dataclass
@@ -170,7 +168,7 @@ class _HalfLearner:
         sketch = text_sketch(half, self.n_topics, rng)
         own = replace(c, docs=half, sketch=sketch, keys=KeyCounts.of(half.corpus), rng=rng)
         steered = SteeredChain(c.request.alpha0, SAMPLED.half_sweeps)
-        found = steered.topics(half, _start(own, self.n_topics), half.corpus.y, seed)
+        found = steered.topics(half, _start(own, self.n_topics), seed)
         few, _ = FirstTopics(own).of(min(TEXT.n_topics_of_few, self.n_topics))
         self.spectral.append(calibrate(half, few, ALL).model)
         return found.model
@@ -204,17 +202,6 @@ def _sample(context: FitContext, n_topics: int) -> tuple[Threaded, FitContext]:
     if not context.ordered:
         own = replace(own, sketch=text_sketch(docs, n_topics, context.rng))
     return docs, own
-
-
-def _guide(corpus: Corpus, halves: Halves) -> Doc:
-    """The response, half of it replaced by what the other half predicts."""
-    guide = corpus.y.copy()
-    for half, other in halves:
-        there = half.has(corpus.keys)
-        predicted = infer(other, corpus.take(there).counts) @ other.eta
-        share = SAMPLED.cross_fitted_share
-        guide[there] = (1 - share) * guide[there] + share * predicted
-    return guide
 
 
 def _reasons(context: FitContext, k: int) -> dict[str, str]:
