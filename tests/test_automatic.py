@@ -26,7 +26,7 @@ from topicprism.documents.subsets import ALL, KeyCounts
 from topicprism.evaluation import bhattacharyya, match, pr2, recovery_errors
 from topicprism.inference import posterior
 from topicprism.kernels import fold_in
-from topicprism.learn import FitRequest, learn
+from topicprism.learn import FitRequest, learn, model_check
 from topicprism.learn.defaults import TEXT
 from topicprism.learn.refine import refine
 from topicprism.learn.response_topics import (
@@ -129,6 +129,16 @@ def test_a_spectrum_that_noise_cuts_short_is_not_the_models(seed):
     assert not hasattr(short, "eigenvalues_")
     assert "seems to end at 3" in short.selection_.reasons["n_topics"]
     assert short.score(X[1000:], y[1000:]) > 0.2
+
+
+def test_a_topic_that_half_of_the_documents_has_not_is_no_crash(monkeypatch):
+    """Its prior was 5e-7 in a half of 1,000 sentences, and inference divided by zero."""
+    X, y = tilted(1000, 0)
+    mu = np.random.default_rng(0).dirichlet(np.full(200, 0.3), 3).T
+    gone = Model(np.array([5e-7, 0.02, 0.03]), mu, np.zeros(3), 1.0)
+    monkeypatch.setattr(model_check, "_HalfModel", lambda *_: lambda _: gone)
+    fitted = SpectralSLDA(random_state=0).fit(X, y)
+    assert "halves of the documents do not have as many" in fitted.selection_.reasons["n_topics"]
 
 
 @pytest.mark.parametrize(("n", "doc_length", "k"), [(1000, 15, 3), (3000, 10, 3), (500, 20, 3)])

@@ -18,7 +18,7 @@ class RareTerms:
     """What ``min_df="auto"`` is."""
 
     min_df: int = 5  # documents that a term is in: rarer words carry no topic
-    min_df_of_short: int = 2  # at 5, less than three words are left of six in ten sentences
+    min_df_of_short: int = 2  # at 5, 4 to 6 of 10 sentences have less than three words left
     short_document: float = 6.0  # terms of a document that 5 would leave, on average: sentences
     # of ten words have 2 to 4, the shortest reviews of the seven corpora 10 and more
     documents: int = 50  # with fewer it is 5: two documents of so few are no evidence of a word

@@ -16,7 +16,7 @@ class ModelDefaults:
     doubtful_noise_edge: float = 0.05  # eigenvalues 3 to 10 of reviews are 0.06 to 0.3: less noise
     # hides none of them, with more the documents are asked (experiments/small_tables.py)
     min_r2_share: float = 0.85  # of the R2 of topics fitted to the response, less r2_tolerance:
-    r2_tolerance: float = 0.01  # simulated sLDA has 0.89 and more, sentences have 0.3 and less
+    r2_tolerance: float = 0.01  # simulated sLDA has shares of 0.89 to 0.98, reviews 0.1 and less
     alpha0_range: tuple[float, float] = (0.1, 100.0)  # where alpha0 is sought
     alpha0_halvings: int = 9  # of that range on a log scale: to one per cent
     alpha0_restarts: int = 20  # of the power method, while alpha0 is sought
@@ -47,9 +47,9 @@ class TextDefaults:
     )
     held_out: float = 0.25  # of the documents, at most, to try numbers of topics on
     few_documents: int = 2_000  # with fewer documents or words, folds in place of one part held
-    few_words: int = 100_000  # out and of halves:
+    few_words: int = 100_000  # out and of halves; as SAMPLED.min_documents and min_words:
     few_folds: int = 5  # models of 400 of 500 documents are nearer to those of all than of 250
-    min_fold_documents: int = 10
+    min_fold_documents: int = 10  # with fewer there are no folds; not tuned
     trial_documents: int = 4_000  # to fit a trial; half as many are held out: R2 to about 0.02
     learn_documents: int = 20_000  # more change R2 by less than 0.005 (hotel reviews)
     rounds: int = 8  # of refinement; 15 and 40 lose R2
@@ -62,9 +62,9 @@ class TextDefaults:
     tensor_alpha0: float = 0.5  # of 0.1, 0.3, 0.5 and 1: within 0.005 of each other
     tensor_restarts: int = 30  # of the power method
     signal_z: float = 4.0  # standard errors of E[y x] beyond chance, for topics of the response
-    signal_z_of_few: float = 1.0  # at 4, a thousand sentences get none; folds tell what is chance
+    signal_z_of_few: float = 1.0  # at 4, most cuts of 1,000 sentences get none; folds tell chance
     response_alike: float = 0.85  # similarity of two topics of the response at most: EFFECTS.alike
-    # is 0.9, and smoothing makes them a little more alike
+    # is 0.9, and smoothing makes them a little more alike; 0.85 and none were compared
     steps_apart: tuple[float, ...] = (1.0, 1.25, 1.5, 2.0, 2.5, 3.0)  # times their distance
     agreement: float = 0.3  # experiments/response_topics.py
     agreement_folds: int = 6  # in which halves of documents are made in ten ways

@@ -32,10 +32,14 @@ def doubt(found: FitResult, context: FitContext) -> str:
     ours = _r2_of_model(found, context, subset)
     if ours >= MODEL.min_r2_share * theirs - MODEL.r2_tolerance:
         return ""
+    seems = (
+        f"the spectrum seems to end at {found.model.n_topics}, but noise hides eigenvalues up to"
+    )
+    if not np.isfinite(ours):
+        return f"{seems} {edge:.2g}, and halves of the documents do not have as many topics"
     return (
-        f"the spectrum seems to end at {found.model.n_topics}, but noise hides eigenvalues up to "
-        f"{edge:.2g}, and by these topics halves of the documents predict each other with R2 "
-        f"{ours:.3f}, by topics fitted to the response with {theirs:.3f}"
+        f"{seems} {edge:.2g}, and by these topics halves of the documents predict each other with "
+        f"R2 {ours:.3f}, by topics fitted to the response with {theirs:.3f}"
     )
 
 
@@ -52,9 +56,12 @@ def _r2_of_model(found: FitResult, context: FitContext, subset: Subset) -> float
         return 0.0  # it predicts the mean
     try:
         models = fit_halves(context.keys, subset, _HalfModel(context, found))
-        return held_out(context.docs, models).r2
     except (TooManyTopics, np.linalg.LinAlgError):  # half of the documents do not have as many
         return -np.inf
+    shares = [m.alpha.min() / m.alpha.sum() for _, m in models]
+    if any(s * context.n_documents < MODEL.min_documents_per_topic for s in shares):
+        return -np.inf  # no topic in a half, and inference divides by such a prior
+    return held_out(context.docs, models).r2
 
 
 @dataclass(frozen=True)
