@@ -895,7 +895,12 @@ def test_progress_on_a_terminal_says_what_is_being_done(here, monkeypatch, capsy
     shown = screen.getvalue()
     for stage in ("reading", "pass one: words", "pass two: counts", "learning", "scoring"):
         assert stage in shown
-    for purpose in ("pass 1: counting words", "pass 2: finding directions", "computing moments"):
+    for purpose in (
+        "pass 1: counting documents",
+        "counting words",
+        "finding directions",
+        "moments",
+    ):
         assert purpose in shown
     assert "[########################] 100%" in shown
     assert max(len(part) for part in shown.split("\r")) <= 79
