@@ -13,7 +13,7 @@ from topicprism import AutoSLDA, Corpus, Model, NothingPredictedWarning, Spectra
 from topicprism.documents import Threaded
 from topicprism.documents.subsets import ALL, KeyCounts
 from topicprism.learn import auto, sampled_text
-from topicprism.learn.crossfit import _robust, carried, combine, cross_fit, fit_halves
+from topicprism.learn.crossfit import Inferred, _robust, carried, combine, cross_fit, fit_halves
 from topicprism.learn.defaults import EFFECTS
 from topicprism.show.effects import effects
 from topicprism.vectorizer import FastCountVectorizer
@@ -34,11 +34,36 @@ def test_robust_variances_are_the_sandwich(rng):
     """Of HC3, written out document by document; the penalty is negligible here."""
     h = rng.dirichlet(np.ones(3), 400)
     y = h @ [1.0, -1, 0.5] + h[:, 0] * rng.standard_normal(400)
-    eta, variance = _robust(h, y)
+    keys = np.arange(400, dtype=np.uint64)
+    eta, variance = _robust(Inferred(h, y, keys))
     inverse = np.linalg.inv(h.T @ h)
     errors = (y - h @ eta) / (1 - np.array([row @ inverse @ row for row in h]))
     meat = sum(e**2 * np.outer(row, row) for e, row in zip(errors, h, strict=True))
     assert_allclose(variance, np.diag(inverse @ meat @ inverse), rtol=0.02)
+    thrice = _robust(Inferred(np.tile(h, (3, 1)), np.tile(y, 3), np.tile(keys, 3)))
+    assert_allclose(thrice[0], eta, rtol=1e-3)
+    assert_allclose(thrice[1], variance, rtol=0.05)  # copies are no evidence
+
+
+@pytest.mark.filterwarnings("ignore::topicprism.NothingPredictedWarning")
+def test_effects_are_those_of_the_prior_that_was_chosen(text):
+    """Halves would choose another alpha0 for themselves, with which coefficients mean another."""
+    X, y = text
+    chosen = SpectralSLDA(5, random_state=0).fit(X[:700], y[:700])
+    alpha0 = chosen.selection_.alpha0
+    told = SpectralSLDA(5, alpha0=alpha0, random_state=0).fit(X[:700], y[:700])
+    other = SpectralSLDA(5, alpha0=30.0, random_state=0).fit(X[:700], y[:700])
+    assert_allclose(told.coef_, chosen.coef_, rtol=1e-9)
+    assert np.ptp(other.coef_) > 1.1 * np.ptp(chosen.coef_)
+
+
+def test_intervals_reach_the_coefficients_of_all_documents(text):
+    """Topics of halves are not quite those that are shown."""
+    fitted = SpectralSLDA(5, random_state=0).fit(text[0][:700], text[1][:700])
+    shown = np.isfinite(fitted.coef_std_)
+    gap = np.abs(fitted.coef_ - fitted.model_.eta)
+    assert shown.any()
+    assert (gap <= 1.96 * fitted.coef_std_ + 1e-9)[shown].all()
 
 
 def test_halves_that_agree_have_the_errors_of_the_responses():

@@ -166,8 +166,9 @@ class SpectralSLDA(_SupervisedTopics):
         topics included, and NaN for a topic that was found in neither half.  Fits from a
         sketch, or of fewer than 40 documents, have none.
     replication_ : ndarray of shape (n_topics,)
-        Similarity (Bhattacharyya coefficient) of the topics that two halves of the documents
-        have for this one; below 0.7 it was not found again.  In the regime "text" only.
+        Similarity (Bhattacharyya coefficient) of this topic and those that two halves of the
+        documents have for it, the least of the three; below 0.7 it was not found again.  In the
+        regime "text" only.
     cross_fitted_r2_ : float
         R2 of responses predicted by topics and coefficients of the other half; regime "text".
     alpha_ : ndarray of shape (n_topics,)
@@ -175,7 +176,7 @@ class SpectralSLDA(_SupervisedTopics):
     noise_variance_ : float
         Variance of the response given the true proportions of its document.
     predictive_variance_ : ndarray of shape (2,)
-        (a, b): the variance of a response given its words is a + b Var[coef_ . h | words].
+        (a, b): the variance of a response given its words is a + b Var[model_.eta . h | words].
     selection_ : Selection
         The chosen settings, the scores of other numbers of topics, and the reasons.
     spectrum_ : ndarray

@@ -16,6 +16,8 @@ halves' versions of topic i, differences between halves have variance ::
 
 where c is fitted to the differences of all topics.  A topic's own squared difference, which is one
 number, is added to this as one of DIFFERENCE_PRIOR + 1 (as in a moderated t statistic, Smyth 2004).
+Topics of a half are not quite those of all documents.  So the interval of theta also reaches
+eta, the coefficient of all documents: the squared difference is added to its squared length.
 
 Topics that documents do not carry are dropped, unless their number was asked for: those that the
 halves do not have in common, that are alike, or that hold too small a share of the words.
@@ -28,6 +30,7 @@ from dataclasses import dataclass, replace
 from typing import Self
 
 import numpy as np
+from numpy.typing import NDArray
 
 from topicprism._typing import Doc, DocTopic, Ints, Topic, WordTopic
 from topicprism.documents.corpus import Corpus, Documents
@@ -78,7 +81,7 @@ class CrossFit(Predictions):
 
     coef: Topic  # NaN where a topic was found in neither half
     std: Topic
-    replication: Topic  # similarity of the two halves' versions of each topic
+    replication: Topic  # the least similarity of two of: a topic, and the halves' versions of it
 
     def in_units(self, scale: ResponseScale) -> CrossFit:
         """The same of responses in their own units, having been of standardised ones."""
@@ -87,26 +90,30 @@ class CrossFit(Predictions):
     def effects(self, eta: Topic, shown: bool) -> tuple[Topic, Topic]:
         """Coefficients, those of ``eta`` for topics that neither half has, and standard errors.
 
-        All errors are NaN if they are not to be shown: where nothing is predicted.
+        ``eta`` are coefficients of all documents, which intervals reach, too.  All errors are NaN
+        if they are not to be shown: where nothing is predicted.
         """
         coef = np.where(np.isnan(self.coef), eta, self.coef)
-        return coef, self.std if shown else np.full(len(eta), np.nan)
+        std = np.hypot(self.std, (coef - eta) / EFFECTS.interval_z)
+        return coef, std if shown else np.full(len(eta), np.nan)
 
 
 @dataclass(frozen=True)
 class Inferred:
-    """Proportions and responses of some documents; ``a + b`` are those of both."""
+    """Proportions, responses and keys of some documents; ``a + b`` are those of both."""
 
     h: DocTopic
     y: Doc
+    keys: NDArray[np.uint64]
 
     def __add__(self, other: Self) -> Inferred:
-        return Inferred(np.vstack([self.h, other.h]), np.concatenate([self.y, other.y]))
+        y, keys = (np.concatenate([getattr(x, n) for x in (self, other)]) for n in ("y", "keys"))
+        return Inferred(np.vstack([self.h, other.h]), y, keys)
 
 
 def inferred(c: Corpus, model: Model, subset: Subset) -> Inferred:
     rows = subset.rows(c).long()
-    return Inferred(infer(model, rows.counts), rows.y)
+    return Inferred(infer(model, rows.counts), rows.y, rows.keys)
 
 
 @dataclass(frozen=True)
@@ -136,9 +143,10 @@ def fit_halves(keys: KeyCounts, within: Subset, learn: Callable[[Subset], Model]
 
 def cross_fit(docs: Documents, model: Model, halves: Halves) -> CrossFit:
     """Effects of the model's topics, from halves that were learnt with :func:`fit_halves`."""
+    halves = _with_prior_of(model, docs, halves)
     known = [docs.total(inferred, other, half) for half, other in halves]
     matches = [matched_topics(model.mu, other.mu) for _, other in halves]
-    fits = [_robust(k.h, k.y) for k in known]
+    fits = [_robust(k) for k in known]
     orders = [order for order, _ in matches]
     theta, v = (
         np.array([_at(f[i], order) for f, order in zip(fits, orders, strict=True)]) for i in (0, 1)
@@ -148,7 +156,18 @@ def cross_fit(docs: Documents, model: Model, halves: Halves) -> CrossFit:
     coef, std = combine(theta, v, found, apart)
     predicted = np.concatenate([k.h @ o.eta for k, (_, o) in zip(known, halves, strict=True)])
     y = np.concatenate([k.y for k in known])
-    return CrossFit(len(y), *_agreement(y, predicted), coef, std, 1 - apart)
+    alike = np.minimum(1 - apart, np.min([s for _, s in matches], axis=0))
+    return CrossFit(len(y), *_agreement(y, predicted), coef, std, alike)
+
+
+def _with_prior_of(model: Model, docs: Documents, halves: Halves) -> Halves:
+    """The models of halves with the prior of the whole: effects depend on it."""
+    found = []
+    for (half, other), (learnt_from, _) in zip(halves, reversed(halves), strict=True):
+        same = replace(other.with_alpha0(float(model.alpha.sum())), burstiness=model.burstiness)
+        eta = regress(docs.total(products, same, learnt_from)).eta
+        found.append((half, replace(same, eta=eta)))
+    return found
 
 
 def held_out(docs: Documents, halves: Halves) -> Predictions:
@@ -184,15 +203,22 @@ def combine(theta: DocTopic, v: DocTopic, found: DocTopic, apart: Topic) -> tupl
     return coef * unknown, np.sqrt(variance) * unknown
 
 
-def _robust(h: DocTopic, y: Doc) -> tuple[Topic, Topic]:
-    """Ridge coefficients, and their variances whatever the variance of each response (HC3)."""
+def _robust(known: Inferred) -> tuple[Topic, Topic]:
+    """Ridge coefficients, and their variances whatever the variance of each response (HC3).
+
+    Copies of a document, which have one key, are one observation (a cluster).
+    """
+    h, y = known.h, known.y
     p = Products.of(h, y)
     found = regress(p)
     inverse = np.linalg.inv(p.hh + found.penalty * np.eye(h.shape[1]))
     leverage = np.einsum("dk,kl,dl->d", h, inverse, h)
     error = (y - h @ found.eta) / np.maximum(1 - leverage, 0.1)
-    spread = inverse @ (h * error[:, None]).T
-    return found.eta, np.einsum("kd,kd->k", spread, spread)
+    _, cluster = np.unique(known.keys, return_inverse=True)
+    scores = np.zeros((cluster.max(initial=0) + 1, h.shape[1]))
+    np.add.at(scores, cluster, h * error[:, None])
+    moved = scores @ inverse
+    return found.eta, np.einsum("dk,dk->k", moved, moved)
 
 
 def _at(values: Topic, order: Ints) -> Topic:

@@ -148,6 +148,7 @@ class EffectDefaults:
     r2_tolerance_of_few: float = 0.02  # with fewer documents than TEXT.few_documents
     min_share: float = 0.01  # of the words, for a topic to be shown
     min_half_documents: int = 20  # with fewer in a half there are no standard errors
+    interval_z: float = 1.96  # standard errors on either side of a 95 % interval
     difference_prior: float = 4.0  # degrees of freedom of what all topics say of a difference
     prediction_z: float = 2.0  # of a correlation with held-out responses that is beyond chance
 

@@ -110,7 +110,7 @@ class FitResult:
     coef_std: Topic | None = None
     frozen_topics: tuple[int, ...] = ()  # of the response, which refinement left alone
     coef: Topic | None = None  # effects by cross-fitting, where they are not the model's eta
-    replication: Topic | None = None  # similarity of each topic in two halves of the documents
+    replication: Topic | None = None  # similarity of each topic to its versions in two halves
     cross_fitted_r2: float | None = None  # of predictions by topics and coefficients of the others
     dropped: bool = False  # whether topics were, that the documents do not carry
     predicts: bool = True  # whether responses were predicted beyond chance by the other half

@@ -216,7 +216,7 @@ def fit(
     random_state: Any = FITTING.random_state,
     **options: Any,
 ) -> TopicPipeline:
-    """Learn topics, and what each does to the response, from raw texts or from word counts.
+    """Learn topics, and how the response differs between them, from raw texts or from word counts.
 
     The defaults of counting (:class:`topicprism.defaults.CountingDefaults`) are what a topic
     model wants rather than what ``FastCountVectorizer`` has: words of more than half of the

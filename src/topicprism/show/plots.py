@@ -37,7 +37,7 @@ def plot_effects(
     label: Any = None,
     ax: Any = None,
 ) -> Any:
-    """What each topic does to the response: a dot with its interval of 95 %, if that is known.
+    """How the response differs between topics: a dot with its interval of 95 %, if that is known.
 
     No document is all of one topic, so that dots may lie beyond all responses: then a band shows
     where these are, if ``fitted`` is a pipeline, which remembers.

@@ -63,7 +63,7 @@ def _explained(s: Summary) -> Html | None:
     whose = {
         None: "Whether they were used for fitting was not recorded.",
         True: "They were held out of the fit.",
-        False: "They were used for fitting, so errors on new documents will be larger.",
+        False: "They are of the training table, so errors on new documents will be larger.",
     }[s.fit.held_out]
     rmse = fixed(s.fit.rmse, s.decimals) if s.scale is None else number(s.fit.rmse)
     return tag(

@@ -73,7 +73,7 @@ def _extremes(s: Summary, response: str) -> str:
 
 
 def _explained(fit: Fit, response: str) -> str:
-    whose = {None: "", True: " held out of the fit", False: " used for fitting"}[fit.held_out]
+    whose = {None: "", True: " held out of the fit", False: " of the training table"}[fit.held_out]
     on = f"On {plural(fit.n, 'document')}{whose}, the model"
     if fit.pr2 <= 0:
         return f"{on} predicts {response} no better than its mean."
