@@ -219,6 +219,6 @@ def test_passes_over_crowded_text_are_as_many_as_the_docs_say():
     told, untold = (Counting(Corpus(X, np.array(y))) for _ in range(2))
     SpectralSLDA(5, random_state=0).fit_documents(told)
     SpectralSLDA(random_state=0).fit_documents(untold)
-    assert 15 <= told.all <= untold.all <= 60
+    assert 15 <= told.all <= untold.all <= 100
     assert 30 <= told.some <= 60
     assert told.some + 30 <= untold.some <= 300

@@ -225,12 +225,10 @@ def test_the_hybrid_says_how_it_chose(text, n, params, said):
 
 def test_the_trials_of_the_hybrid_are_in_the_units_of_the_response(text):
     X, y = text[0][:1500], 10 * text[1][:1500]
-    joint = SpectralSLDA(random_state=0).fit(X, y)
     hybrid = HybridSLDA(**ALONE, burn_in=1, n_kept=1).fit(X, y)
-    trials = [[t.noise_variance for t in m.selection_.trials] for m in (joint, hybrid)]
-    assert_allclose(*trials, rtol=1e-3)  # a last digit may decide between two topics
-    one, two = (m.selection_.reasons["n_topics"].partition(": ")[0] for m in (joint, hybrid))
-    assert one == two
+    shares = [t.noise_variance / y.var() for t in hybrid.selection_.trials]
+    assert len(shares) == 4
+    assert 0.05 < min(shares) <= max(shares) < 1
 
 
 def test_the_hybrid_warns_of_topics_that_are_not_there():

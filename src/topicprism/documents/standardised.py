@@ -2,8 +2,8 @@
 
 Learning takes y as t = (y - centre) / scale.  Where documents are few, a last digit may decide
 between topics that explain them as well, and y in other units has other last digits.  So t is
-rounded to 2^-30, far below what any response is known to: then the same documents give the same
-topics in any units, to the last bit.
+rounded to 2^-20, far below what any response is known to: then the same documents give the same
+topics in any units (of the same sign), to the last bit.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from topicprism.documents.subsets import in_key_order
 from topicprism.model import ResponseScale
 
 S = TypeVar("S")
-STEPS = 2.0**30  # of the standardised response, in one standard deviation
+STEPS = 2.0**20  # of the standardised response, in one standard deviation
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,7 @@ from typing import Any, Self
 import numpy as np
 from joblib import effective_n_jobs
 
-from topicprism._typing import Doc
+from topicprism._typing import Array, Doc
 from topicprism.documents import Threaded
 from topicprism.documents.corpus import Corpus, Rows
 from topicprism.documents.subsets import ALL, KeyCounts, Subset
@@ -31,7 +31,7 @@ from topicprism.estimators.sampled import (
 )
 from topicprism.inference import posterior
 from topicprism.kernels.blas import one_blas_thread
-from topicprism.learn.crossfit import CrossFit, cross_fit, fit_halves
+from topicprism.learn.crossfit import CrossFit, cross_fit, fit_halves, held_out_variance
 from topicprism.model import Model
 from topicprism.samplers import Gaussian, Plan
 from topicprism.samplers.state import Family, standardise
@@ -83,8 +83,11 @@ class SampledRegression(Regression, SampledTopics):
             return self._posterior_std(task)
         if record.stopped:
             return {}
-        known = self._cross_fit(task)
-        return {} if known is None else self._cross_fitted(known.in_units(task.scale))
+        found = self._cross_fit(task)
+        if found is None:
+            return {}
+        known, variance = found[0].in_units(task.scale), found[1] * (task.scale.scale**2, 1.0)
+        return self._cross_fitted(known) | {"predictive_variance_": variance}
 
     def _posterior_std(self, task: Task) -> dict[str, Any]:
         """Of draws whose mean the coefficients are, and not of a loss or of a weighed response."""
@@ -108,8 +111,8 @@ class SampledRegression(Regression, SampledTopics):
             "cross_fitted_r2_": known.shrunk_r2,
         }
 
-    def _cross_fit(self, task: Task) -> CrossFit | None:
-        """What chains of halves say of the model, for the response of the chain.
+    def _cross_fit(self, task: Task) -> tuple[CrossFit, Array] | None:
+        """What chains of halves say of the model and of its errors, for the chain's response.
 
         None if documents are too few, a half has one response only, or Ctrl-C stopped a chain.
         """
@@ -124,7 +127,10 @@ class SampledRegression(Regression, SampledTopics):
         try:
             halves = fit_halves(keys, ALL, lambda half: self._half_model(task, docs, half, rng))
             with one_blas_thread:
-                return cross_fit(docs, self.model_, halves) if halves else None
+                if not halves:
+                    return None
+                known = cross_fit(docs, self.model_, halves)
+                return known, held_out_variance(docs, known.halves)
         except (KeyboardInterrupt, InterruptedWarning):
             warnings.warn(
                 "interrupted while effects were cross-fitted; the coefficients are those of the "

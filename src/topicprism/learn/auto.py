@@ -46,11 +46,11 @@ def learn(docs: Documents, request: FitRequest, rng: np.random.Generator) -> Fit
         why_not = model_check.doubt(found, context) if found is not None else ""
         if found is not None and not why_not:
             found = model_road.with_documents(found, context)
-        elif _sampled(context, all_.n_tokens):
-            found = sampled_text.from_documents(context)
-        else:
-            found = text_road.from_documents(context)
-        found = found.with_reason(why_not) if why_not else found
+            why_not = model_check.predicts_worse_than_the_mean(found, context)
+        if found is None or why_not:
+            sampled = _sampled(context, all_.n_tokens)
+            found = (sampled_text if sampled else text_road).from_documents(context)
+            found = found.with_reason(why_not) if why_not else found
     return replace(found.in_units(all_.scale), n_short=all_.n_short)
 
 

@@ -27,12 +27,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import reduce
+from operator import add
 from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from topicprism._typing import Doc, DocTopic, Ints, Topic, WordTopic
+from topicprism._typing import Array, Doc, DocTopic, Ints, Topic, WordTopic
 from topicprism.documents.corpus import Corpus, Documents
 from topicprism.documents.subsets import KeyCounts, Subset
 from topicprism.documents.sums import Additive
@@ -40,9 +42,20 @@ from topicprism.evaluation import SAME_TOPIC, bhattacharyya, matched_topics
 from topicprism.inference import infer
 from topicprism.learn.defaults import EFFECTS, TEXT
 from topicprism.learn.result import FitContext, FitRequest, FitResult
-from topicprism.learn.ridge import Products, calibrate, products, regress
+from topicprism.learn.ridge import (
+    Products,
+    calibrate,
+    predictive_variance,
+    products,
+    regress,
+    residual_sums,
+)
 from topicprism.model import Model, ResponseScale
 
+HELD_OUT = (
+    "the residual variance of predictions by the other half of the documents, less the uncertainty "
+    "of the proportions"
+)
 Halves = Sequence[tuple[Subset, Model]]  # documents, and a model of all others
 
 
@@ -82,6 +95,7 @@ class CrossFit(Predictions):
     coef: Topic  # NaN where a topic was found in neither half
     std: Topic
     replication: Topic  # the least similarity of two of: a topic, and the halves' versions of it
+    halves: Halves = ()  # their models with the prior of that of all documents
 
     def in_units(self, scale: ResponseScale) -> CrossFit:
         """The same of responses in their own units, having been of standardised ones."""
@@ -157,7 +171,7 @@ def cross_fit(docs: Documents, model: Model, halves: Halves) -> CrossFit:
     predicted = np.concatenate([k.h @ o.eta for k, (_, o) in zip(known, halves, strict=True)])
     y = np.concatenate([k.y for k in known])
     alike = np.minimum(1 - apart, np.min([s for _, s in matches], axis=0))
-    return CrossFit(len(y), *_agreement(y, predicted), coef, std, alike)
+    return CrossFit(len(y), *_agreement(y, predicted), coef, std, alike, halves)
 
 
 def _with_prior_of(model: Model, docs: Documents, halves: Halves) -> Halves:
@@ -267,11 +281,17 @@ def with_cross_fit(
     predicts = told.predicts or found.model.n_topics == 1  # one topic has nothing to predict by
     eta = told.shrunk(found.model.eta)
     coef, std = known.effects(eta, predicts)
+    variance = held_out_variance(docs, known.halves, told)
+    asked = context.request.settings.noise_variance
+    sigma = float(np.sqrt(variance[0] if asked is None else asked))
+    reasons = found.selection.reasons | ({} if asked is not None else {"noise_variance": HELD_OUT})
     order = np.lexsort((-found.model.alpha, coef))
     back = {int(i): at for at, i in enumerate(order)}
     return replace(
         found,
-        model=replace(found.model, eta=eta).reordered(order),
+        model=replace(found.model, eta=eta, sigma=sigma).reordered(order),
+        selection=replace(found.selection, noise_variance=sigma**2, reasons=reasons),
+        predictive_variance=variance,
         coef=coef[order],
         coef_std=std[order],
         replication=known.replication[order],
@@ -279,6 +299,17 @@ def with_cross_fit(
         predicts=predicts,
         frozen_topics=tuple(sorted(back[i] for i in found.frozen_topics)),
     )
+
+
+def held_out_variance(docs: Documents, halves: Halves, told: Predictions | None = None) -> Array:
+    """(a, b) of the variance of a response given its words, from predictions of the other half.
+
+    Residuals of documents that topics were learnt from are too small.  Predictions are shrunk by
+    what is told of them.
+    """
+    models = [replace(m, eta=told.shrunk(m.eta)) if told else m for _, m in halves]
+    sums = [docs.total(residual_sums, m, half) for m, (half, _) in zip(models, halves, strict=True)]
+    return predictive_variance(reduce(add, sums))
 
 
 def _carried(

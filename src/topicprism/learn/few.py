@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from topicprism.documents.corpus import Corpus, joined
+from topicprism.documents.corpus import MIN_WORDS, Corpus, joined
 from topicprism.documents.subsets import KeyCounts, Subset
 from topicprism.inference import infer
 from topicprism.learn.crossfit import Predictions, predictions_of
@@ -72,4 +72,5 @@ def folds_of(context: FitContext, learn: Learner) -> Folds | None:
     if not are_few(n, context.sketch) or n < TEXT.min_fold_documents * TEXT.few_folds:
         return None
     corpus = joined(context.docs.total(gathered, context.within).corpora).in_key_order()
-    return Folds(corpus, KeyCounts.of(corpus).cut(TEXT.few_folds), learn)
+    keys = KeyCounts.of(corpus, corpus.lengths >= MIN_WORDS)
+    return Folds(corpus, keys.cut(TEXT.few_folds), learn)

@@ -18,6 +18,7 @@ from topicprism.learn.crossfit import Predictions, fit_halves, held_out
 from topicprism.learn.defaults import MODEL, TEXT
 from topicprism.learn.response_topics import text_sketch
 from topicprism.learn.result import FitContext, FitResult
+from topicprism.learn.ridge import products
 from topicprism.model import Model, TooManyTopics
 from topicprism.spectral.decompose import decompose
 
@@ -40,6 +41,20 @@ def doubt(found: FitResult, context: FitContext) -> str:
     return (
         f"{seems} {edge:.2g}, and by these topics halves of the documents predict each other with "
         f"R2 {ours:.3f}, by topics fitted to the response with {theirs:.3f}"
+    )
+
+
+def predicts_worse_than_the_mean(found: FitResult, context: FitContext) -> str:
+    """Why the model's answer is not taken, though documents may be from it; empty if it is."""
+    request, model = context.request, found.model
+    if not request.supervised or request.alpha0 is not None or model.n_topics == 1:
+        return ""
+    p = context.docs.total(products, model, context.at_most(TEXT.trial_documents))
+    if p.pr2(model.eta) >= 0:
+        return ""
+    return (
+        f"the moments of these documents show {model.n_topics} topics, but by these the documents "
+        f"themselves are predicted worse than by their mean (R2 {p.pr2(model.eta):.3f})"
     )
 
 

@@ -123,11 +123,11 @@ def calibrate(docs: Documents, model: Model, subset: Subset) -> Calibrated:
     """The model with coefficients, noise and predictive variance from its own inference."""
     found = regress(docs.total(products, model, subset))
     ready = replace(model, eta=found.eta)
-    variance = _predictive_variance(docs.total(residual_sums, ready, subset))
+    variance = predictive_variance(docs.total(residual_sums, ready, subset))
     return Calibrated(replace(ready, sigma=float(np.sqrt(variance[0]))), found.std, variance)
 
 
-def _predictive_variance(s: ResidualSums) -> Array:
+def predictive_variance(s: ResidualSums) -> Array:
     """(a, b) by least squares, some of the mean square being noise at least."""
     a, b = _non_negative(s.vv, s.vr)
     n, v, square = s.vv[0, 0], s.vv[0, 1], s.vr[0]
