@@ -738,6 +738,7 @@ MISTAKES = {
     ),
     "bad seed": (["fit", "t.csv", "--seed=-1"], "'-1' is not a whole number from 0 up"),
     "no jobs": (["fit", "t.csv", "--jobs", "0"], "'0' is not a whole number from 1 up"),
+    "seed beyond": (["fit", "t.csv", "--seed", "9" * 40], "of 18 digits at most"),
     "jobs beyond": (["fit", "t.csv", "--jobs", "9999"], "'9999' is more than 1,024 threads"),
     "bad share": (["fit", "t.csv", "--held-out", "2"], "'2' is not a share from 0 to 0.9"),
     "bad min-df": (["fit", "t.csv", "--min-df", "1.5"], "'1.5' is neither a whole number nor"),

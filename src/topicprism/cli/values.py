@@ -11,6 +11,7 @@ from topicprism.defaults import AUTO
 T = TypeVar("T")
 MAX_DIGITS = 9  # of a count of anything
 MAX_THREADS = 1024
+MAX_SEED_DIGITS = 18  # below 2^63
 
 
 def count(text: str) -> int:
@@ -45,8 +46,10 @@ def auto_or(read: Callable[[str], T]) -> Callable[[str], T | str]:
 
 
 def seed(text: str) -> int:
-    if not text.isdecimal():
-        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number from 0 up")
+    if not text.isdecimal() or len(text) > MAX_SEED_DIGITS:
+        raise argparse.ArgumentTypeError(
+            f"{text!r:.40} is not a whole number from 0 up, of {MAX_SEED_DIGITS} digits at most"
+        )
     return int(text)
 
 
