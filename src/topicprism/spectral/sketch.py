@@ -89,7 +89,7 @@ class Sketch:
     def n_seen(self) -> float:
         """Words that occur, a rare one for less than one: the sum of p / D^2."""
         p, root = self.basis.lift @ self.first[:-1] / self.weight, self.basis.root
-        return float((p[root > 0] / root[root > 0] ** 2).sum())
+        return max(float((p[root > 0] / root[root > 0] ** 2).sum()), 1e-6)  # of any numbers
 
     @property
     def typical_length(self) -> int:
