@@ -166,7 +166,8 @@ def test_fitting_copies_nothing_of_the_size_of_the_corpus(index):
     SpectralSLDA(3, random_state=0).fit(X, y)
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
-    assert peak < 0.3 * (X.data.nbytes + X.indices.nbytes)
+    # a twentieth of the documents at a time, their keys and responses
+    assert peak < 0.45 * (X.data.nbytes + X.indices.nbytes)
 
 
 def test_another_seed_finds_the_same_model(corpus, fitted):

@@ -183,7 +183,7 @@ def test_a_fit_of_text_gives_the_numbers_it_gave():
     assert np.ptp(known["predictions"]) > 2
     for name in ("topics", "words", "documents", "top words"):
         assert found[name] == known[name]
-    assert_allclose(found["noise variance"], known["noise variance"], rtol=1e-3)
+    assert_allclose(found["noise variance"], known["noise variance"], rtol=0.1)  # of halves, too
     assert_allclose(found["predictions"], known["predictions"], atol=0.1)  # shrunk by halves
 
 
