@@ -11,7 +11,7 @@
    of :mod:`topicprism.learn.text_road`: few words tell of the response, beside much else.
 5. Unless their number was asked for, topics that the documents do not carry are dropped.
 
-At most TEXT.learn_documents documents are sampled, in the order of their keys.
+At most SAMPLED.max_documents documents are sampled, in the order of their keys.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ from topicprism.samplers import (
 
 
 def from_documents(context: FitContext) -> FitResult:
-    """The best model of text, from at most ``TEXT.learn_documents`` of its documents."""
+    """The best model of text, from at most ``SAMPLED.max_documents`` of its documents."""
     k = context.request.n_topics or SAMPLED.n_topics
     sample, own = _sample(context, k)
     start = _start(own, k)
@@ -97,6 +97,7 @@ class SteeredChain:
     def topics(self, docs: Threaded, start: Model, seed: int) -> Calibrated:
         """The mean of the last states, with the coefficients of a regression."""
         plan = Plan(
+            response=SAMPLED.response,
             family=Gaussian(STEERING.response_weight),
             beta=SAMPLED.word_prior,
             learn_alpha=SAMPLED.learn_alpha,
@@ -195,7 +196,7 @@ def _start(context: FitContext, k: int) -> Model:
 
 def _sample(context: FitContext, n_topics: int) -> tuple[Threaded, FitContext]:
     """The documents that are sampled, in memory and in the order of their keys; their context."""
-    found = context.docs.total(gathered, context.at_most(TEXT.learn_documents))
+    found = context.docs.total(gathered, context.at_most(SAMPLED.max_documents))
     corpus = joined(found.corpora).in_key_order()
     docs = Threaded(corpus, getattr(context.docs, "n_threads", 1))
     own = replace(context, docs=docs, keys=KeyCounts.of(corpus), ordered=True)
