@@ -1,4 +1,4 @@
-"""Topics found again in halves of the documents: what is similar, and what the spread says.
+"""Topics found again in halves of the documents: what is similar, and how effects vary.
 
     python experiments/stability.py FOLDER     # of parquet files: text, rating; four minutes
     python experiments/stability.py            # simulated documents only; one minute
@@ -8,8 +8,8 @@ First table: the Bhattacharyya coefficient of different topics of one fit, and o
 counterparts in halves of the documents; and shares of topics found again: at a similarity of 0.7,
 if the counterpart is also closest to it, and by both halves of a split.  Second table: the share of
 ten top words that topics and counterparts have in common, by their similarity, and by whether the
-counterpart is closer to another topic of the fit.  Third table: the spread of effects over halves,
-beside the standard deviation of the estimates over corpora drawn anew from the same model.  Fourth
+counterpart is closer to another topic of the fit.  Third table: the standard deviation of effects
+over halves, beside that of the estimates over corpora drawn anew from the same model.  Fourth
 table: documents of words drawn independently, in which there is no topic.
 """
 
@@ -27,7 +27,10 @@ from topicprism.evaluation import bhattacharyya, matched_topics
 CORPORA = ("hotel_reviews", "amazon_devices", "movie_scale")
 N_DOCUMENTS = 5_000
 EDGES = (0, 0.5, 0.6, 0.7, 0.8, 0.9, 1.01)
-SPREADS = [(3, 2_000, 60, 0.5), (5, 3_000, 100, 0.5)]  # topics, documents, words in each, noise
+SIMULATED = [
+    (3, 2_000, 60, 0.5),
+    (5, 3_000, 100, 0.5),
+]  # topics, documents, words in each, noise
 
 
 def corpora(folder: Path | None, quick: bool):
@@ -77,19 +80,19 @@ def _by_similarity(same: np.ndarray, words: np.ndarray, again: np.ndarray) -> No
         print(f"{band} {here.sum():8d} {first:>20} {others[0]:>16} {others[1]:>16}")
 
 
-def spreads(quick: bool) -> None:
-    print("\n k  documents  words   spread over halves   standard deviation over corpora")
-    for k, n, length, noise in SPREADS[:1] if quick else SPREADS:
+def deviations(quick: bool) -> None:
+    print("\n k  documents  words   std over halves      standard deviation over corpora")
+    for k, n, length, noise in SIMULATED[:1] if quick else SIMULATED:
         truth = draw_model(500, k, np.random.default_rng(0), noise=noise)
-        estimates, spread = [], []
+        estimates, std = [], []
         for seed in range(2 if quick else 20):
             X, y, _ = draw_corpus(truth, n, length, np.random.default_rng(seed + 1))
             runs = 2 if quick else 10
             found = stability(X, y, n_topics=k, alpha0=float(truth.alpha.sum()), runs=runs)
             order, _ = matched_topics(truth.mu, found.reference.model.mu)
             estimates.append(found.effect[order])
-            spread.append(found.effect_std[order])
-        root = np.sqrt(np.nanmean(np.square(spread)))
+            std.append(found.effect_std[order])
+        root = np.sqrt(np.nanmean(np.square(std)))
         actual = np.sqrt(np.mean(np.var(estimates, axis=0, ddof=1)))
         print(f"{k:2d} {n:10,d} {length:6d} {root:20.3f} {actual:33.3f}", flush=True)
 
@@ -117,5 +120,5 @@ if __name__ == "__main__":
     args = parser.parse_args()
     warnings.simplefilter("ignore")
     similarities(args.folder, args.quick)
-    spreads(args.quick)
+    deviations(args.quick)
     noise(args.quick)

@@ -1,4 +1,4 @@
-"""What is chosen from the data, and the road for text that is not from the model."""
+"""What is chosen from the data, and the regime "text", of documents that is not from the model."""
 
 from dataclasses import replace
 
@@ -38,7 +38,7 @@ from topicprism.learn.response_topics import (
     topics_of,
 )
 from topicprism.learn.ridge import Products, calibrate, products, regress
-from topicprism.learn.sketch_road import Moments, drawn
+from topicprism.learn.sketch_regime import Moments, drawn
 from topicprism.learn.spectrum import (
     alpha0_of,
     n_from_spectrum,
@@ -355,8 +355,8 @@ def test_a_sketch_and_a_grid(text):
     assert_allclose(auto.coef_, direct.coef_, atol=0.05)
     for alpha0 in (0.5, 1.0, 2.0):
         assert SpectralSLDA(3, alpha0=alpha0).fit_sketch(made).score(X, y) > 0.6
-    crowded = sketch(Corpus(*text), 16, np.random.default_rng(0))
-    assert SpectralSLDA(random_state=0).fit_sketch(crowded).model_.n_topics == 3
+    varied = sketch(Corpus(*text), 16, np.random.default_rng(0))
+    assert SpectralSLDA(random_state=0).fit_sketch(varied).model_.n_topics == 3
     search = GridSearchCV(SpectralSLDA(random_state=0), {"n_topics": [2, 3, "auto"]}, cv=2)
     assert search.fit(X, y).best_params_["n_topics"] in (3, "auto")
 

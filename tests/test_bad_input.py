@@ -126,13 +126,13 @@ def test_parameters(corpus, params, message):
 @pytest.mark.parametrize("method", ["joint", "two-stage"])
 def test_more_topics_than_the_data_carry_are_left_out_and_said(method):
     X, y, _ = make_slda(60, n_words=40, n_topics=3, doc_length=5, random_state=0)
-    message = r"n_topics=38, but the data carry (\d+): the others are not identifiable .* use"
+    message = r"n_topics=38, but the data support (\d+): the others are not identifiable .* use"
     with pytest.warns(FewerTopicsWarning, match=message):
         fitted = SpectralSLDA(38, method=method, random_state=0).fit(X, y)
     assert 1 <= len(fitted.components_) < 38
     assert fitted.predict(X).shape == (60,)
     assert "not identifiable" in fitted.selection_.reasons["n_topics"] or (
-        f"carry only {len(fitted.components_)}" in fitted.selection_.reasons["n_topics"]
+        f"support only {len(fitted.components_)}" in fitted.selection_.reasons["n_topics"]
     )
 
 
@@ -311,7 +311,7 @@ anything = npst.arrays(
 )
 
 
-@pytest.mark.filterwarnings("ignore:.*documents have fewer", "ignore:.*but the data carry")
+@pytest.mark.filterwarnings("ignore:.*documents have fewer", "ignore:.*but the data support")
 @settings(deadline=None, max_examples=100)
 @given(
     X=anything,

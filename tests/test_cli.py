@@ -17,9 +17,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from crowds import crowd
 from malformed import MALFORMED
 from sklearn.feature_extraction.text import CountVectorizer
+from varied_texts import varied_texts
 
 import topicprism
 from topicprism.cli import MODULES, main
@@ -81,9 +81,9 @@ def here(home, tmp_path, tmp_path_factory, monkeypatch):
 
 
 @pytest.fixture
-def crowded(tmp_path, monkeypatch):
-    """A folder with crowd.csv, in which there is more than some topics."""
-    write_csv(tmp_path / "crowd.csv", *crowd(500))
+def varied(tmp_path, monkeypatch):
+    """A folder with varied.csv, in which there is more than some topics."""
+    write_csv(tmp_path / "varied.csv", *varied_texts(500))
     monkeypatch.chdir(tmp_path)
     return tmp_path
 
@@ -489,9 +489,9 @@ def test_select_shows_what_was_chosen(here, capsys):
     assert json.loads(out)["chosen"]["topics"]["value"] == 8
 
 
-def test_select_tells_what_was_tried_and_why(crowded, capsys):
+def test_select_tells_what_was_tried_and_why(varied, capsys):
     pytest.importorskip("matplotlib")
-    status, out, _ = run(capsys, "select", "crowd.csv", "--plot", "p.svg")
+    status, out, _ = run(capsys, "select", "varied.csv", "--plot", "p.svg")
     assert status == 0
     assert max(map(len, out.splitlines())) <= 80
     assert re.search(r"^  \.\.\. and 12 more\n  32 are above 0\.0\d+; smaller", out, re.M)
@@ -503,21 +503,21 @@ def test_select_tells_what_was_tried_and_why(crowded, capsys):
     marked = [k for mark, k in tried if mark == "*"]  # none where topics were dropped
     assert marked in ([], [chosen])
     assert "<svg" in Path("p.svg").read_text()
-    _, out, _ = run(capsys, "select", "crowd.csv", "--json")
+    _, out, _ = run(capsys, "select", "varied.csv", "--json")
     facts = json.loads(out)
     assert [t["n_topics"] for t in facts["trials"]] == [3, 5, 10, 20]
     assert all(t["pr2_std"] > 0 for t in facts["trials"])
     assert facts["chosen"]["topics"]["value"] == int(chosen)
 
 
-def test_crowded_text_walks_the_whole_path(crowded, capsys):
+def test_varied_text_walks_the_whole_path(varied, capsys):
     """Fit, topics, predictions with deviations, page; and from a sketch."""
-    status, out, err = run(capsys, "fit", "crowd.csv", "--report", "p.html")
+    status, out, err = run(capsys, "fit", "varied.csv", "--report", "p.html")
     assert (status, err) == (0, "")
     assert max(map(len, out.splitlines())) <= 80
     interval = r"(?:(-?[\d.]+) to (-?[\d.]+)|unknown)"
     rows = re.findall(rf"^ *\d+ +(-?[\d.]+) +{interval} +<?[\d.]+% +(yes|no)  \w", out, re.M)
-    fitted = load("crowd.tprism")
+    fitted = load("varied.tprism")
     topics = fitted.topics
     assert len(rows) == fitted.model.n_topics
     np.testing.assert_allclose([float(row[0]) for row in rows], topics.coef_, atol=0.006)
@@ -528,13 +528,13 @@ def test_crowded_text_walks_the_whole_path(crowded, capsys):
     unknown = np.isnan(topics.coef_std_).any()
     assert ("a topic that neither half has gets no interval" in out) == unknown
     assert "coefficients outside the observed range of" in out
-    assert "extrapolations" in run(capsys, "topics", "crowd.tprism")[1]
-    status, out, _ = run(capsys, "predict", "crowd.tprism", "crowd.csv", "--std")
-    y_hat, std = fitted.predict(crowd(500)[0], return_std=True)
+    assert "extrapolations" in run(capsys, "topics", "varied.tprism")[1]
+    status, out, _ = run(capsys, "predict", "varied.tprism", "varied.csv", "--std")
+    y_hat, std = fitted.predict(varied_texts(500)[0], return_std=True)
     got = read_predictions(out)
     np.testing.assert_allclose([float(r["prediction"]) for r in got], y_hat, rtol=1e-5)
     np.testing.assert_allclose([float(r["std"]) for r in got], std, rtol=1e-5)
-    assert run(capsys, "sketch", "crowd.csv", "-o", "c.tpsketch")[0] == 0
+    assert run(capsys, "sketch", "varied.csv", "-o", "c.tpsketch")[0] == 0
     status, out, _ = run(capsys, "fit", "c.tpsketch", "-o", "c.tprism")
     assert status == 0
     assert load("c.tprism").info["estimator"] == "SpectralSLDA"
@@ -908,11 +908,11 @@ def test_progress_on_a_terminal_says_what_is_being_done(here, monkeypatch, capsy
     assert shown.split("\r")[-1].strip() == ""  # the line is clear at the end
 
 
-def test_progress_of_crowded_text_tells_trials_from_the_rest(crowded, monkeypatch, capsys):
+def test_progress_of_varied_text_tells_trials_from_the_rest(varied, monkeypatch, capsys):
     screen = Terminal()
     monkeypatch.setattr(sys, "stderr", screen)
     monkeypatch.setattr("topicprism.cli.progress.REFRESH_SECONDS", 0)
-    assert main(["fit", "crowd.csv"]) == 0
+    assert main(["fit", "varied.csv"]) == 0
     passes = re.findall(r"pass (\d+): ([a-z ,]+)", screen.getvalue())
     said = {what.strip() for _, what in passes}
     steps = {PURPOSES[f] for f in (word_sums, pair_products, sketch_sums, of_subsets)}

@@ -6,17 +6,17 @@ from functools import partial
 
 import numpy as np
 import pytest
-from crowds import crowd
 from numpy.testing import assert_allclose
 from scipy.sparse import csr_array
 from sklearn.feature_extraction.text import CountVectorizer
+from varied_texts import varied_texts
 
 from topicprism import AutoSLDA, Corpus, MedLDA, Model, NothingPredictedWarning, SpectralSLDA
 from topicprism.datasets import make_slda
 from topicprism.documents import Threaded
 from topicprism.documents.subsets import ALL, KeyCounts
 from topicprism.learn import auto, sampled_text
-from topicprism.learn.crossfit import Inferred, _robust, carried, combine, cross_fit, fit_halves
+from topicprism.learn.crossfit import Inferred, _robust, combine, cross_fit, fit_halves, supported
 from topicprism.learn.defaults import EFFECTS
 from topicprism.show.effects import effects
 from topicprism.vectorizer import FastCountVectorizer
@@ -26,7 +26,7 @@ BOTH = np.ones((2, 3), bool)
 
 @pytest.fixture(scope="module")
 def text():
-    texts, y = crowd(1500)
+    texts, y = varied_texts(1500)
     return FastCountVectorizer(min_df=5, max_df=0.5).fit_transform(texts), np.array(y)
 
 
@@ -127,16 +127,16 @@ def test_too_few_documents_have_no_halves():
     assert fit_halves(KeyCounts.of(few), ALL, lambda subset: 1 / 0) == ()
 
 
-# --- topics that documents carry ---------------------------------------------------------
+# --- topics that documents support ---------------------------------------------------------
 
 
 def test_topics_that_are_lost_alike_or_small_are_dropped():
     mu = np.eye(6)[:, [0, 1, 2, 3, 0, 4]] * 0.99 + 0.01 / 6
     model = Model(np.ones(6), mu / mu.sum(axis=0), np.zeros(6), 1.0)
     shares = np.array([0.4, 0.2, 0.2, 0.005, 0.1, 0.095])
-    keep, said = carried(model, np.array([0.9, 0.9, 0.5, 0.9, 0.9, 0.9]), shares)
+    keep, dropped = supported(model, np.array([0.9, 0.9, 0.5, 0.9, 0.9, 0.9]), shares)
     assert keep.tolist() == [0, 1, 5]
-    assert said == (
+    assert dropped == (
         "1 not found again in halves of the documents and 1 like another and 1 with under 1% of "
         "the words"
     )
@@ -144,7 +144,7 @@ def test_topics_that_are_lost_alike_or_small_are_dropped():
 
 def test_two_topics_are_kept_at_least():
     model = Model(np.ones(3), np.eye(3), np.zeros(3), 1.0)
-    keep, _ = carried(model, np.array([0.1, 0.3, 0.2]), np.full(3, 1 / 3))
+    keep, _ = supported(model, np.array([0.1, 0.3, 0.2]), np.full(3, 1 / 3))
     assert keep.tolist() == [1, 2]
 
 
@@ -259,7 +259,7 @@ def test_predictions_of_few_documents_are_as_uncertain_as_they_say(kind, permute
     """Residuals of documents that topics were fitted to would make them two to four times surer."""
     inside = []
     for seed in range(4):
-        texts, y = crowd(500, seed=seed)
+        texts, y = varied_texts(500, seed=seed)
         y = np.random.default_rng(seed).permutation(y) if permuted else np.array(y)
         X = CountVectorizer().fit_transform(texts)
         fitted = kind(random_state=0).fit(X[:100], y[:100])

@@ -4,9 +4,9 @@ from itertools import islice
 
 import numpy as np
 import pytest
-from crowds import crowd
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.sparse import csr_array
+from varied_texts import varied_texts
 
 from topicprism import Corpus, SpectralSLDA, sketch
 from topicprism.datasets import make_slda
@@ -211,10 +211,10 @@ def test_a_noise_variance_that_moments_hardly_tell_takes_three_passes_or_four_mo
     assert untold.some == 0
 
 
-def test_passes_over_crowded_text_are_as_many_as_the_docs_say():
+def test_passes_over_varied_text_are_as_many_as_the_docs_say():
     """Some twenty-odd more than a sketch; some forty over halves, which effects are from; and as
     many more over a part, if no number is told."""
-    texts, y = crowd(1500)
+    texts, y = varied_texts(1500)
     X = FastCountVectorizer(min_df=5, max_df=0.5).fit_transform(texts)
     told, untold = (Counting(Corpus(X, np.array(y))) for _ in range(2))
     SpectralSLDA(5, random_state=0).fit_documents(told)

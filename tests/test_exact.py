@@ -113,7 +113,7 @@ def test_noise_variance_is_what_the_topics_leave_of_the_mean_square(rng):
 
 
 def test_noise_variance_counts_a_direction_that_only_the_response_has(rng):
-    """Twelve coordinates of equal spread, the last of which alone moves y: sigma^2 = 0.36."""
+    """Twelve coordinates of equal variance, the last of which alone moves y: sigma^2 = 0.36."""
     basis = Basis(np.eye(12), np.eye(12), 0.0, 1.0)
     first = np.array([*np.ones(12), 0.0])  # each word counts for one
     second = np.diag([*np.linspace(2, 1, 12), 1.0])

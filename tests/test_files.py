@@ -14,7 +14,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 from accidents import accident, inner_accident, sealed, with_header
-from crowds import crowd
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
@@ -22,6 +21,7 @@ from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.linear_model import Ridge
 from sklearn.pipeline import make_pipeline
 from small_texts import small_texts
+from varied_texts import varied_texts
 
 import topicprism
 from topicprism import (
@@ -61,7 +61,7 @@ from topicprism.vectorizer import FastCountVectorizer, PrecomputedCounts
 GOLDEN = Path(__file__).parent / "golden"
 TEXTS, STARS = small_texts(120)
 LABELS = np.array(["bad", "middling", "good"])[np.digitize(STARS, [2, 4])]
-CROWD, PRAISE = crowd(300)
+VARIED, PRAISE = varied_texts(300)
 NEW = ["a friendly smile at breakfast", "the carpet: dirty, with mould", "", "bus bus bus walk"]
 SHORT = {"burn_in": 4, "n_kept": 3, "random_state": 0}
 ESTIMATORS = {
@@ -92,14 +92,14 @@ def fitted():
     return {name: fit(name) for name in ESTIMATORS}
 
 
-def fit_crowd():
+def fit_varied():
     """With burstiness, standard errors and trials, as most text has them."""
-    return topicprism.fit(CROWD, PRAISE, n_jobs=1)
+    return topicprism.fit(VARIED, PRAISE, n_jobs=1)
 
 
 @pytest.fixture(scope="module")
-def crowded():
-    return fit_crowd()
+def varied():
+    return fit_varied()
 
 
 def text_sketch(texts=TEXTS, y=STARS):
@@ -276,15 +276,15 @@ def with_selection(pipeline, **changes):
     return topics
 
 
-def test_how_the_topics_were_chosen_comes_back(crowded):
-    before = crowded.topics
+def test_how_the_topics_were_chosen_comes_back(varied):
+    before = varied.topics
     after = from_bytes(to_bytes(before))
     assert [t.n_topics for t in before.selection_.trials] == [3, 5, 10]
     assert same(after.selection_, before.selection_)
     assert same(after.coef_std_, before.coef_std_)
     assert same(after.predictive_variance_, before.predictive_variance_)
     assert after.model_.burstiness == 0.75
-    one, two = (t.predict(crowded[0].transform(CROWD), return_std=True) for t in (before, after))
+    one, two = (t.predict(varied[0].transform(VARIED), return_std=True) for t in (before, after))
     assert_array_equal(one, two)
 
 
@@ -305,9 +305,9 @@ def test_how_the_topics_were_chosen_comes_back(crowded):
         {"n_topics": 2.5},
     ],
 )
-def test_a_choice_that_cannot_be_is_refused(crowded, change):
+def test_a_choice_that_cannot_be_is_refused(varied, change):
     with pytest.raises(FileError, match="its AutoSLDA has 'selection_'"):
-        to_bytes(with_selection(crowded, **change))
+        to_bytes(with_selection(varied, **change))
 
 
 # --- sketches -------------------------------------------------------------------------
@@ -761,9 +761,9 @@ def test_facts_of_another_type_get_a_sentence(good, fact, value):
     refused(edited(good, put("info", fact, value)), f"its info has '{name}' = ")
 
 
-def test_a_score_of_many_digits_is_a_number(crowded):
+def test_a_score_of_many_digits_is_a_number(varied):
     """One that numpy has no integers for."""
-    read = from_bytes(edited(to_bytes(crowded), put("info", "scores", {"held_out_pr2": 10**30})))
+    read = from_bytes(edited(to_bytes(varied), put("info", "scores", {"held_out_pr2": 10**30})))
     assert summarise(read).scores
 
 
@@ -948,7 +948,7 @@ def test_golden_files_keep_loading_and_saying_the_same(record):
     assert list(thing.words) == expected["words"]
     assert thing.info == expected["info"]
     # what remains are the last bits of other machines' arithmetic
-    new = NEW + CROWD[:3]
+    new = NEW + VARIED[:3]
     if isinstance(thing[0], PrecomputedCounts):
         new = FastCountVectorizer(vocabulary=list(thing.words)).transform(new)
     assert_allclose(thing.transform(new), expected["transform"], rtol=1e-9)
@@ -960,7 +960,7 @@ def test_golden_files_keep_loading_and_saying_the_same(record):
 
 def test_the_predictive_variance_of_earlier_files_is_read_under_its_new_name():
     """It was an attribute ``spread_``; a file still stores it so."""
-    topics = load(GOLDEN / "format-1-crowded.tprism").topics
+    topics = load(GOLDEN / "format-1-varied.tprism").topics
     assert topics.predictive_variance_.shape == (2,)
     assert not hasattr(topics, "spread_")
     assert b'"spread_"' in to_bytes(topics)
@@ -970,10 +970,10 @@ def test_the_predictive_variance_of_earlier_files_is_read_under_its_new_name():
 def write_golden(folder=GOLDEN):
     folder.mkdir(exist_ok=True)
     made = {name: fit(name) for name in ("SpectralSLDA", "GibbsSLDA", "MedLDAClassifier")}
-    for name, pipeline in (made | {"crowded": fit_crowd(), "counts": fit_counts()}).items():
+    for name, pipeline in (made | {"varied": fit_varied(), "counts": fit_counts()}).items():
         file = f"format-1-{name.lower()}.tprism"
         save(pipeline, folder / file)
-        new = NEW + CROWD[:3]
+        new = NEW + VARIED[:3]
         if name == "counts":
             new = FastCountVectorizer(vocabulary=list(pipeline.words)).transform(new)
         facts = {

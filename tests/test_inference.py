@@ -238,7 +238,7 @@ def test_three_words_of_topics_that_are_much_alike(k, alpha0, seed):
     assert_allclose(ratios, 1, atol=0.1)
 
 
-def test_without_words_the_posterior_is_the_prior_spread_and_all(rng):
+def test_without_words_the_posterior_is_the_prior_and_its_variance(rng):
     model = tiny_model(rng)
     known = posterior(model, csr_array((1, 6), dtype=np.int64))
     assert_allclose(known.total, model.alpha.sum())

@@ -240,7 +240,7 @@ numbers = st.lists(st.floats(-1e6, 1e6), max_size=20)
 
 
 @given(numbers, numbers, st.sampled_from([0.0, 1e9]))
-def test_spread_is_stable_far_from_zero(a, b, far):
+def test_running_moments_are_stable_far_from_zero(a, b, far):
     both = np.array(a + b) + far
     w = np.linspace(0.5, 1, len(both))
     first, second = np.split(w, [len(a)])

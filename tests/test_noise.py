@@ -12,7 +12,7 @@ from topicprism import Corpus, SpectralSLDA
 from topicprism.datasets import draw_corpus, draw_model
 from topicprism.documents import OnDisk, Threaded
 from topicprism.documents.subsets import KeyCounts, Subset
-from topicprism.learn import model_road, noise
+from topicprism.learn import model_regime, noise
 from topicprism.learn.defaults import MODEL
 from topicprism.learn.noise import (
     CrossProducts,
@@ -236,7 +236,7 @@ def looked_at(monkeypatch, X, y, **asked):
         calls.append(unseen)
         return noise_by_split_half(docs, unseen)
 
-    monkeypatch.setattr(model_road, "noise_by_split_half", count)
+    monkeypatch.setattr(model_regime, "noise_by_split_half", count)
     SpectralSLDA(random_state=0, **asked).fit(X, y)
     return len(calls)
 
@@ -249,7 +249,7 @@ def test_topics_take_the_noise_of_responses_they_were_learnt_from(rng, monkeypat
         seen.append(noise_by_split_half(docs, unseen))
         return seen[-1]
 
-    monkeypatch.setattr(model_road, "noise_by_split_half", look)
+    monkeypatch.setattr(model_regime, "noise_by_split_half", look)
     monkeypatch.setattr(noise, "MODEL", replace(MODEL, noise_tolerance=0.0))
     own, variances = [], []
     for _ in range(8):
@@ -277,9 +277,9 @@ def test_few_documents_of_many_are_looked_at_with_models_of_all_others(rng, monk
         sizes.append(sketch.n)
         return decompose(sketch, *args, **kwargs)
 
-    monkeypatch.setattr(model_road, "MODEL", replace(MODEL, noise_documents=300))
-    monkeypatch.setattr(model_road, "decompose", watched)
-    monkeypatch.setattr(model_road, "noise_by_split_half", look)
+    monkeypatch.setattr(model_regime, "MODEL", replace(MODEL, noise_documents=300))
+    monkeypatch.setattr(model_regime, "decompose", watched)
+    monkeypatch.setattr(model_regime, "noise_by_split_half", look)
     monkeypatch.setattr(noise, "MODEL", replace(MODEL, noise_tolerance=0.0))
     truth = draw_model(80, 3, rng, noise=0.5)
     X, y, _ = draw_corpus(truth, 3000, 60, rng)
@@ -297,7 +297,7 @@ def test_documents_are_not_split_where_moments_tell(rng, monkeypatch):
     assert looked_at(monkeypatch, X, y, noise_variance=0.01) == 0
     assert looked_at(monkeypatch, X, y) == 1
     monkeypatch.setattr(
-        model_road, "MODEL", replace(MODEL, noise_documents=10)
+        model_regime, "MODEL", replace(MODEL, noise_documents=10)
     )  # too few to tell more than all the moments
     assert looked_at(monkeypatch, X, y) == 0
 
@@ -317,6 +317,6 @@ def test_topics_that_are_alike_leave_it_to_the_moments(rng, monkeypatch):
         ("_with_noise", lambda found, context: found),
     ):
         with monkeypatch.context() as m:
-            m.setattr(model_road, name, instead)
+            m.setattr(model_regime, name, instead)
             found.append(SpectralSLDA(6, random_state=0).fit(X, y).noise_variance_)
     assert found[0] == found[1]

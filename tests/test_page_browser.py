@@ -10,10 +10,10 @@ from pathlib import Path
 import chromium
 import numpy as np
 import pytest
-from crowds import crowd
 from numpy.testing import assert_allclose
 from pages import HOSTILE, documents, hostile, nasty_texts, pipeline, reviews
 from sklearn.feature_extraction.text import CountVectorizer
+from varied_texts import varied_texts
 
 import topicprism
 from topicprism.inference import EPInference, infer, posterior
@@ -163,8 +163,8 @@ def test_the_box_answers_as_python_does_for_any_model(
     assert_allclose([g[2] for g in got], np.sqrt(0.2 + 0.8 * variance), rtol=1e-6)
 
 
-def test_the_box_answers_as_a_fit_of_crowded_text_does(visit, tmp_path):
-    texts, y = crowd(400)
+def test_the_box_answers_as_a_fit_of_varied_text_does(visit, tmp_path):
+    texts, y = varied_texts(400)
     made = topicprism.fit(texts[:300], y[:300], n_jobs=1)
     write_page(summarise(made), tmp_path / "page.html")
     got = read(visit(path=tmp_path / "page.html"), texts[300:], "return [r.y, r.std]")

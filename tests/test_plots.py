@@ -10,7 +10,6 @@ from html.parser import HTMLParser
 import matplotlib
 import numpy as np
 import pytest
-from crowds import crowd
 from numpy.testing import assert_allclose
 from sklearn import config_context
 from sklearn.base import clone
@@ -18,6 +17,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import Ridge
 from sklearn.pipeline import make_pipeline
 from small_texts import small_texts
+from varied_texts import varied_texts
 
 import topicprism
 from topicprism import GibbsSLDA, MedLDAClassifier, SpectralLDA, SpectralSLDA
@@ -250,8 +250,8 @@ def test_a_pipeline_draws_itself(pipeline):
     assert pipeline.to_pyldavis(TEXTS)["vocab"] == to_pyldavis(pipeline, TEXTS)["vocab"]
 
 
-def test_a_fit_of_crowded_text_is_drawn():
-    fitted = topicprism.fit(*crowd(400), n_jobs=1)
+def test_a_fit_of_varied_text_is_drawn():
+    fitted = topicprism.fit(*varied_texts(400), n_jobs=1)
     for plot in (plot_effects, plot_spectrum, plot_selection):
         drawn(plot(fitted).figure)
     drawn(plot_topics(fitted))

@@ -16,10 +16,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from crowds import crowd
 from numpy.testing import assert_allclose, assert_array_equal
 from real_text import TABLE, real_reviews
 from scipy.stats import spearmanr
+from varied_texts import varied_texts
 
 import topicprism
 from topicprism import NothingPredictedWarning, ShortDocumentsWarning
@@ -163,7 +163,7 @@ def test_a_table_of_ten_reviews_is_too_small_and_says_so():
 
 def facts():
     """Of a fit that chooses everything itself, on text of more subjects than it may have topics."""
-    texts, y = crowd(400)
+    texts, y = varied_texts(400)
     made = topicprism.fit(texts[:300], y[:300], n_topics=5, n_jobs=1)
     ids = np.argsort(-made.topics.components_, axis=1)[:, :5]
     return {

@@ -7,12 +7,12 @@ from itertools import combinations, pairwise
 
 import numpy as np
 import pytest
-from crowds import crowd
 from numpy.testing import assert_allclose
 from pages import HOSTILE, documents, hostile, nasty_texts, pipeline, reviews
 from scipy.spatial.distance import jensenshannon
 from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.pipeline import make_pipeline
+from varied_texts import varied_texts
 
 import topicprism
 from topicprism import GibbsSLDA, MedLDAClassifier, SpectralLDA, SpectralSLDA
@@ -191,7 +191,7 @@ def test_topics_are_as_far_apart_on_the_map_as_they_differ(rng):
     assert topic_map(mu[:, :1], np.zeros(1))[0].shape == (1, 2)
 
 
-def test_spreads_are_by_value_or_by_range(rng):
+def test_groups_are_by_value_or_by_range(rng):
     x = rng.integers(1, 4, 300).astype(float)
     values = rng.standard_normal(300)
     by_value = quantile_groups(x, values)
@@ -254,8 +254,8 @@ def test_a_fit_of_texts_gives_a_page():
 
 
 def test_a_fit_of_text_with_more_structure_than_topics_gives_a_page():
-    """With burstiness, standard errors, trials and a spread that is not the noise alone."""
-    texts, y = crowd(400)
+    """With burstiness, standard errors, trials, and a predictive variance that is not the noise."""
+    texts, y = varied_texts(400)
     made = topicprism.fit(texts, y, n_jobs=1)
     s = summarise(made, texts, y)
     topics = made.topics

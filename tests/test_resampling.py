@@ -143,7 +143,7 @@ def test_topics_of_the_model_are_found_again_with_their_effects(seed):
     assert (found.similarity > 0.98).all()
     assert found.halves_common_words > 0.5
     order, _ = matched_topics(truth.mu, found.reference.model.mu)
-    # spreads are up to 0.1; halves of 750 documents have some bias, too
+    # standard deviations are up to 0.1; halves of 750 documents have some bias, too
     assert_allclose(found.effect_mean[order], truth.eta, atol=0.2)
     assert (np.abs(found.effect_mean - found.effect) < 2 * found.effect_std + 0.05).all()
     assert (found.effect_std > 0).all()

@@ -4,9 +4,9 @@ import warnings
 
 import numpy as np
 import pytest
-from crowds import crowd
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.base import clone
+from varied_texts import varied_texts
 
 from topicprism import (
     GibbsSLDA,
@@ -35,7 +35,7 @@ CROSS_FITTED = ("coef_", "coef_std_", "replication_", "cross_fitted_r2_")
 
 @pytest.fixture(scope="module")
 def text():
-    texts, y = crowd(400)
+    texts, y = varied_texts(400)
     return FastCountVectorizer(min_df=5, max_df=0.5).fit_transform(texts), np.array(y)
 
 

@@ -1,4 +1,4 @@
-"""Responses fitted on a logarithmic scale and told on their own."""
+"""Responses fitted on a logarithmic scale and shown on their own."""
 
 import json
 import shutil
@@ -76,8 +76,8 @@ def test_logarithms_predict_heavy_tails_better():
 def test_the_deviation_is_that_of_a_log_normal():
     """Against the moments of many draws."""
     y = np.exp(1.3 + 0.5 * np.random.default_rng(0).standard_normal(1_000_000))
-    assert_allclose(scales.told_std("log", 1.3, 0.5), y.std(), rtol=0.01)  # 3 standard errors
-    assert_allclose(scales.told_std("log1p", 1.3, 0.5), (y - 1).std(), rtol=0.01)
+    assert_allclose(scales.unscaled_std("log", 1.3, 0.5), y.std(), rtol=0.01)  # 3 standard errors
+    assert_allclose(scales.unscaled_std("log1p", 1.3, 0.5), (y - 1).std(), rtol=0.01)
 
 
 def test_negative_responses_have_no_logarithm():

@@ -180,8 +180,8 @@ def stability(out):
     different, least, counterparts, _, at, closest, both = table(out)["simulated reviews"][-7:]
     assert different <= least < counterparts  # counterparts are more alike than different topics
     assert 1 >= at >= closest >= both >= 0
-    spread, actual = next(numbers(line)[-2:] for line in out.splitlines() if line[:3] == " 3 ")
-    assert 0.2 < spread / actual < 5  # of two runs on two corpora
+    std, actual = next(numbers(line)[-2:] for line in out.splitlines() if line[:3] == " 3 ")
+    assert 0.2 < std / actual < 5  # of two runs on two corpora
 
 
 def sketches_of_text(out):

@@ -233,7 +233,7 @@ def test_the_trials_of_the_hybrid_are_in_the_units_of_the_response(text):
 
 def test_the_hybrid_warns_of_topics_that_are_not_there():
     X, y, _ = make_slda(60, n_words=40, n_topics=3, doc_length=5, random_state=0)
-    with pytest.warns(FewerTopicsWarning, match="n_topics=38, but the data carry"):
+    with pytest.warns(FewerTopicsWarning, match="n_topics=38, but the data support"):
         hybrid = HybridSLDA(38, **ALONE, burn_in=1, n_kept=1).fit(X, y)
     assert hybrid.selection_.n_topics == len(hybrid.components_) < 38
     assert hybrid.set_params(warm_start=True).fit(X, y).n_sweeps_ == 4

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from crowds import crowd
+from varied_texts import varied_texts
 
 import topicprism
 
@@ -25,7 +25,7 @@ DRAWERS = {
 # Files that are not walked through, and all that is called of them: named so in the tour as well
 ASIDE = {
     "estimators/auto.py": {"AutoSLDA.__init__", "AutoSLDA._request"},  # parameters only
-    "learn/model_road.py": {"from_sketch"},  # it answers that the model does not hold
+    "learn/model_regime.py": {"from_sketch"},  # it answers that the model does not hold
 }
 WALKED = ("pipeline/", "estimators/", "learn/")
 SUBJECT = re.compile(r"subject(\d+)")
@@ -63,7 +63,7 @@ def walk():
 @pytest.fixture(scope="module")
 def made():
     """With a response that goes by subjects, which sampled topics find."""
-    texts, _ = crowd(N_DOCUMENTS)
+    texts, _ = varied_texts(N_DOCUMENTS)
     return calls(texts, [1 + np.mean([int(n) % 5 for n in SUBJECT.findall(t)]) for t in texts])
 
 

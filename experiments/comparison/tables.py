@@ -91,9 +91,9 @@ def _cells(results: Results, corpus: str, method: str) -> list[str]:
     return [
         method,
         ks,
-        _spread([r.pr2 for r in rows]),
-        _spread([r.pr2_same for r in rows]),
-        _spread(results.share(corpus, method), 2),
+        _mean_and_std([r.pr2 for r in rows]),
+        _mean_and_std([r.pr2_same for r in rows]),
+        _mean_and_std(results.share(corpus, method), 2),
         *(_mean(rows, lambda r: r.log_likelihood), _mean(rows, lambda r: r.npmi)),
         *(_mean(rows, lambda r: r.effective_topics, 1), _mean(rows, lambda r: r.seconds, 1)),
     ]
@@ -104,7 +104,7 @@ def _mean(rows: list[Row], value: Callable[[Row], float], places: int = 3) -> st
     return "" if np.isnan(mean) else f"{mean:.{places}f}"
 
 
-def _spread(values, places: int = 3) -> str:
+def _mean_and_std(values, places: int = 3) -> str:
     if len(values) == 0 or np.isnan(values).any():
         return ""
     return f"{np.mean(values):.{places}f} ± {np.std(values):.{places}f}"

@@ -17,7 +17,7 @@ AUTO = "auto"
 class RareTerms:
     """What ``min_df="auto"`` is."""
 
-    min_df: int = 5  # documents that a term is in: rarer words carry no topic
+    min_df: int = 5  # documents that a term is in: rarer words make no topic
     min_df_of_short: int = 2  # at 5, 4 to 6 of 10 sentences have less than three words left
     short_document: float = 6.0  # terms of a document that 5 would leave, on average: sentences
     # of ten words have 2 to 4, the shortest reviews of the seven corpora 10 and more

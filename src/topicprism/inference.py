@@ -90,7 +90,7 @@ class GibbsInference:
         converged: Flags,
     ) -> None:
         converged[:] = True
-        totals[:] = np.nan  # what it keeps of its sweeps tells no spread
+        totals[:] = np.nan  # what it keeps of its sweeps does not give a variance
         fold_in.gibbs(
             X.indptr, X.indices, X.data, mu, alpha,
             self.burn_in, self.n_sweeps, self.seed, first, h,
@@ -107,8 +107,8 @@ class Posterior:
 
     def variance(self, eta: Topic) -> Doc:
         """Var[eta . h | words]."""
-        spread: Doc = (self.h @ eta**2 - (self.h @ eta) ** 2) / (self.total + 1)
-        return np.maximum(spread, 0)
+        variance: Doc = (self.h @ eta**2 - (self.h @ eta) ** 2) / (self.total + 1)
+        return np.maximum(variance, 0)
 
 
 def infer(

@@ -1,14 +1,14 @@
 """The scale that a response is fitted on: its own, or a logarithm of it.
 
 ==========  =================================  ===================================================
-scale       fitted                             told
+scale       fitted                             unscaled
 ==========  =================================  ===================================================
 None        y                                  y
 "log"       z = log y, of positive y           exp(z), a geometric mean
 "log1p"     z = log(1 + y), where zeros occur  exp(z) - 1, or 0 where z < 0
 ==========  =================================  ===================================================
 
-``fitted`` and ``told`` lead from one column to the other.  The expected logarithm told on the
+``fitted`` and ``unscaled`` lead from one column to the other.  The expected logarithm on the
 response's own scale is its geometric mean, which is its median where the logarithm is symmetric;
 the mean is larger.
 """
@@ -26,7 +26,7 @@ SCALES = (LOG, LOG1P)
 Scale = str | None  # one of these, or the response's own
 Numbers = NDArray[np.float64]
 
-MAX_LOG = math.log(1e240)  # of what is told: a file may hold no larger number
+MAX_LOG = math.log(1e240)  # of a response: a file may hold no larger number
 MIN_SKEWNESS = 2.0  # of a heavy-tailed response
 MAX_SKEWNESS_LEFT = 0.5  # of its logarithm, as a share of its own, both without sign
 MIN_LARGEST = 10.0  # of the largest over the median, both plus one where zeros occur
@@ -64,7 +64,7 @@ def fitted(scale: Scale, y: Any) -> Numbers:
     return z
 
 
-def told(scale: Scale, z: Any) -> Any:
+def unscaled(scale: Scale, z: Any) -> Any:
     """From what was fitted, or predicted on its scale, to the response's own scale."""
     if scale is None:
         return z
@@ -72,7 +72,7 @@ def told(scale: Scale, z: Any) -> Any:
     return np.exp(z) if scale == LOG else np.expm1(np.maximum(z, 0.0))
 
 
-def told_std(scale: Scale, z: Any, std: Any) -> Any:
+def unscaled_std(scale: Scale, z: Any, std: Any) -> Any:
     """The standard deviation of a response whose logarithm is normal, with this mean and s.d.
 
     Var[y] = (exp(s^2) - 1) exp(2 z + s^2)
@@ -100,7 +100,7 @@ def is_heavy_tailed(y: Any) -> bool:
 
 def skewness(values: Numbers) -> float:
     """The mean cube of the standardised values; 0 where they do not vary."""
-    spread = float(values.std())
-    if not spread > 0:
+    std = float(values.std())
+    if not std > 0:
         return 0.0
-    return float((((values - values.mean()) / spread) ** 3).mean())
+    return float((((values - values.mean()) / std) ** 3).mean())

@@ -102,7 +102,7 @@ def logarithm(scale: Scale) -> Iterator[str]:
     """How to read coefficients of a logarithm."""
     if scale is not None:
         of = "the number" if scale == LOG else "1 + the number"
-        yield f"  the logarithm of {of} was fitted: coefficients are told as geometric means"
+        yield f"  the logarithm of {of} was fitted: coefficients are shown as geometric means"
 
 
 def beyond(left: tuple[float, float] | None) -> Iterator[str]:
@@ -121,12 +121,12 @@ def replication(topics: list[dict[str, Any]], predicts: bool) -> Iterator[str]:
     """How to read the column "found again", and coefficients that have no interval."""
     if topics[0]["found_again"] is None:
         return
-    said = ["found again: whether two halves of the documents both have the topic"]
+    notes = ["found again: whether two halves of the documents both have the topic"]
     if not predicts:
-        said.append(NOT_PREDICTED)
+        notes.append(NOT_PREDICTED)
     elif any(t["interval"] is None for t in topics):
-        said.append("a topic that neither half has gets no interval")
-    for text in said:
+        notes.append("a topic that neither half has gets no interval")
+    for text in notes:
         yield from wrap(text, WIDTH, initial_indent="  ", subsequent_indent="  ")
 
 

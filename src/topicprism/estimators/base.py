@@ -36,7 +36,7 @@ CROSS_FITTED = ("coef_std_", "replication_", "cross_fitted_r2_")  # and coef_, w
 
 
 class FewerTopicsWarning(UserWarning):
-    """The data carry fewer topics than were asked for."""
+    """The data support fewer topics than were asked for."""
 
 
 class NothingPredictedWarning(UserWarning):
@@ -220,7 +220,7 @@ def varied(y: Any, n_documents: int, name: str) -> Doc:
 def warn_of_fewer(found: int, asked: Any) -> None:
     if isinstance(asked, (int, np.integer)) and found < asked:
         warnings.warn(
-            f"n_topics={asked}, but the data carry {found}: the others are not identifiable and "
+            f"n_topics={asked}, but the data support {found}: the others are not identifiable and "
             f"are left out; use n_topics={found}, 'auto', or more documents",
             FewerTopicsWarning,
             stacklevel=5,

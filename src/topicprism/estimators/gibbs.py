@@ -275,7 +275,7 @@ class HybridSLDA(SampledRegression):
         return chain
 
     def _n_expected(self) -> int:
-        """The data may have carried fewer than were asked for."""
+        """The data may support fewer than were asked for."""
         same = self.n_topics in (AUTO, self._asked)
         return len(self.state_.alpha) if same else int(self.n_topics)
 

@@ -65,8 +65,8 @@ def integrate(words, n, mu, alpha, limits, known, g):  # type: ignore[no-untyped
     n_batches = max(FACES.min_batches, min(max_sweeps // FACES.sweeps_per_batch, FACES.max_batches))
     sums, mean = np.zeros((n_batches, k + 2)), np.empty(k)
     error = _sample(words, n, mu, alpha, q, each, best, tolerance, known, sums, mean)
-    spread, pairs = sums[:, k + 1].sum() / sums[:, k].sum(), _pairs(mean)
-    g[:] = mean * (spread / max(pairs - spread, FACES.min_variance * pairs))
+    pairs, most = sums[:, k + 1].sum() / sums[:, k].sum(), _pairs(mean)
+    g[:] = mean * (pairs / max(most - pairs, FACES.min_variance * most))
     return error
 
 

@@ -156,7 +156,7 @@ def _settle(  # type: ignore[no-untyped-def]
     Long documents come nearer by a little in each sweep: what all sweeps to come would add is
     reckoned by the ratio of the last two.
     """
-    before, spread, share = np.inf, _spread(g), PROPAGATION.damping
+    before, variance, share = np.inf, _half_variance(g), PROPAGATION.damping
     for sweep in range(max_sweeps):
         total, blocked, moved = g.sum(), 0.0, 0.0
         for i in range(len(g)):
@@ -164,19 +164,19 @@ def _settle(  # type: ignore[no-untyped-def]
         for j in range(len(words)):
             if _visit(mu[words[j]], n[j], share, sites[j], g, c, r) == np.inf:
                 blocked += n[j]
-        total, now = g.sum(), _spread(g)
+        total, now = g.sum(), _half_variance(g)
         for i in range(len(g)):
             moved = max(moved, abs(g[i] / total - last[i]))
         whole = PROPAGATION.damping / share
         moved *= whole
         ahead = moved * before / (before - moved) if moved < before < np.inf else np.inf
         near = 40.0 * moved < tolerance or (2.0 * moved < tolerance and ahead < 5.0 * tolerance)
-        calm = whole * abs(now - spread) <= PROPAGATION.variance_tolerance * now
+        calm = whole * abs(now - variance) <= PROPAGATION.variance_tolerance * now
         if near and calm and blocked <= PROPAGATION.max_blocked_share * length:
             return True
         if moved >= before and sweep >= PROPAGATION.full_step_sweeps:
             share *= PROPAGATION.damping
-        before, spread = moved, now
+        before, variance = moved, now
     return False
 
 
@@ -191,7 +191,7 @@ def _pairs(g):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def _spread(g):  # type: ignore[no-untyped-def]
+def _half_variance(g):  # type: ignore[no-untyped-def]
     """Half the summed variances of the entries of a Dirichlet(g)."""
     total, pairs = _pairs(g)
     return pairs / (total * total * (total + 1.0))
@@ -208,7 +208,7 @@ def _filter_parts(words, n, mu, alpha, g, r, mean):  # type: ignore[no-untyped-d
     holds exactly; part i then weighs alpha_i * p(words | part i).  Costs k passes over the words,
     most of them short where the likely parts come first: of many topics, those that g has.
     """
-    k, best, weights, spread = len(alpha), -np.inf, 0.0, 0.0
+    k, best, weights, pairs = len(alpha), -np.inf, 0.0, 0.0
     mean[:] = 0.0
     for part in np.argsort(-g) if k >= many.MANY else np.arange(k):
         g[:] = alpha
@@ -221,16 +221,16 @@ def _filter_parts(words, n, mu, alpha, g, r, mean):  # type: ignore[no-untyped-d
             scale, best = np.exp(best - log), log
             mean *= scale
             weights *= scale
-            spread *= scale
+            pairs *= scale
         weight = np.exp(log - best)
-        total, pairs = _pairs(g)
+        total, own = _pairs(g)
         weights += weight
-        spread += weight * 2.0 * pairs / (total * (total + 1.0))
+        pairs += weight * own / (total * (total + 1.0))
         for i in range(k):
             mean[i] += weight * g[i] / total
     mean /= weights
-    spread /= weights  # 1 - sum of E[h^2]; twice the pairs is 1 - sum of E[h]^2
-    g[:] = mean * (spread / (2.0 * _pairs(mean)[1] - spread))
+    pairs /= weights  # E[sum of h_i h_j]; those of the mean are more by half its variance
+    g[:] = mean * (pairs / (_pairs(mean)[1] - pairs))
 
 
 @jit
@@ -271,7 +271,7 @@ def _filter(words, n, mu, least, g, r):  # type: ignore[no-untyped-def]
 
 @inlined
 def _loss(norm, c, r):  # type: ignore[no-untyped-def]
-    """Takes r = mu[w] * c to r / norm; returns what share of c + r is lost to spread.
+    """Takes r = mu[w] * c to r / norm; returns what share of c + r is lost to variance.
 
     The new site is r - share (c + r).  With u = c + r all terms of the share are positive, so
     that nothing cancels::

@@ -5,15 +5,15 @@
     auto             the whole procedure on one page
     result           request and result                          FitRequest, FitResult
     spectrum         number of topics and alpha0 from a sketch   Spectrum
-    model_road       the regime "model": documents that follow sLDA
+    model_regime     the regime "model": documents that follow sLDA
     noise            a noise variance too small for moments      Estimate
     jackknife        standard errors
-    text_road        the regime "text": documents that do not
+    text_regime      the regime "text": documents that do not
     response_topics  initial topics, those of the response among them
     refine           topics refined by variational Bayes
     ridge            coefficients by a regression on inferred proportions
     steering         gradients that steer sampled topics
-    crossfit         effects by cross-fitting, and which topics documents carry
+    crossfit         effects by cross-fitting, and which topics documents support
     sampled_text     text by steered sampling from spectral topics
     hybrid           the spectral start and the steering of a sampler
     defaults         every constant, with its reason

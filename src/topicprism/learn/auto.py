@@ -1,8 +1,8 @@
 """From documents to a model, without settings to tune.
 
 One sketch of the documents, wide enough for the largest number of topics, decides the regime.
-Documents that follow sLDA get the estimator of the paper (:mod:`topicprism.learn.model_road`);
-text with more structure than k topics the other (:mod:`topicprism.learn.text_road`).  Documents
+Documents that follow sLDA get the estimator of the paper (:mod:`topicprism.learn.model_regime`);
+text with more structure than k topics the other (:mod:`topicprism.learn.text_regime`).  Documents
 are summed in the order of their keys and their responses are standardised, so that neither the
 order of rows nor the units of the response make a difference to the last digit.
 """
@@ -18,10 +18,10 @@ from topicprism.documents.standardised import StandardisedDocuments
 from topicprism.documents.subsets import FEW, KeyCounts, in_key_order
 from topicprism.documents.sums import Additive, RunningMoments
 from topicprism.kernels.blas import one_blas_thread
-from topicprism.learn import model_check, model_road, sampled_text, sketch_road, text_road
+from topicprism.learn import model_check, model_regime, sampled_text, sketch_regime, text_regime
 from topicprism.learn.defaults import MODEL, SAMPLED, SKETCH
 from topicprism.learn.result import AS_ASKED, FitContext, FitRequest, FitResult
-from topicprism.learn.spectrum import describe_crowd, determines_alpha0, read_spectrum
+from topicprism.learn.spectrum import describe_spectrum, determines_alpha0, read_spectrum
 from topicprism.model import ResponseScale
 from topicprism.spectral.decompose import width_for
 from topicprism.spectral.moments import word_sums
@@ -42,14 +42,14 @@ def learn(docs: Documents, request: FitRequest, rng: np.random.Generator) -> Fit
         sketch = sketch_of(docs, sums, width_for(request.n_topics or MODEL.max_topics), rng)
         spectrum = read_spectrum(sketch, request, sums)
         context = FitContext(docs, sketch, all_.keys, request, rng, spectrum.why, ordered)
-        found = model_road.from_sketch(sketch, spectrum, request, rng)
+        found = model_regime.from_sketch(sketch, spectrum, request, rng)
         why_not = model_check.doubt(found, context) if found is not None else ""
         if found is not None and not why_not:
-            found = model_road.with_documents(found, context)
+            found = model_regime.with_documents(found, context)
             why_not = model_check.predicts_worse_than_the_mean(found, context)
         if found is None or why_not:
             sampled = _sampled(context, all_.n_tokens)
-            found = (sampled_text if sampled else text_road).from_documents(context)
+            found = (sampled_text if sampled else text_regime).from_documents(context)
             found = found.with_reason(why_not) if why_not else found
     return replace(found.in_units(all_.scale), n_short=all_.n_short)
 
@@ -70,17 +70,17 @@ def learn_sketch(sketch: Sketch, request: FitRequest, rng: np.random.Generator) 
     to end; but then no alpha0 agrees with its moments, and the number of topics is not believed.
     """
     request.check(sketch.basis.width)
-    found = model_road.from_sketch(sketch, read_spectrum(sketch, request), request, rng)
+    found = model_regime.from_sketch(sketch, read_spectrum(sketch, request), request, rng)
     asked = request.alpha0 is not None or request.n_topics is not None
     if found is not None and (
         asked or found.model.n_topics == 1 or determines_alpha0(found.selection.alpha0)
     ):
         return found
     k = request.n_topics or min(SKETCH.n_topics, sketch.basis.width)
-    why = f"{describe_crowd(sketch)}; {k} is the default without documents to compare numbers on"
+    why = f"{describe_spectrum(sketch)}; {k} is the default without documents to compare numbers on"
     why = AS_ASKED if request.n_topics else why
     with one_blas_thread:
-        return sketch_road.from_sketch(sketch, k, why, request, rng)
+        return sketch_regime.from_sketch(sketch, k, why, request, rng)
 
 
 @dataclass(frozen=True)

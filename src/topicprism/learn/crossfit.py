@@ -19,8 +19,8 @@ number, is added to this as one of DIFFERENCE_PRIOR + 1 (as in a moderated t sta
 Topics of a half are not quite those of all documents.  So the interval of theta also reaches
 eta, the coefficient of all documents: the squared difference is added to its squared length.
 
-Topics that documents do not carry are dropped, unless their number was asked for: those that the
-halves do not have in common, that are alike, or that hold too small a share of the words.
+Topics that the documents do not support are dropped, unless their number was asked for: those that
+the halves do not have in common, that are alike, or that hold too small a share of the words.
 """
 
 from __future__ import annotations
@@ -266,7 +266,7 @@ def with_cross_fit(
     context: FitContext,
     by_folds: Predictions | None = None,
 ) -> FitResult:
-    """The result with what halves of the documents say of it: effects, and topics they carry.
+    """The result with what halves of the documents say of it: effects, and topics they support.
 
     How well it predicts is what ``by_folds`` says, where there are such predictions.
     """
@@ -274,14 +274,14 @@ def with_cross_fit(
         return replace(found, coef=None, coef_std=None)
     known = cross_fit(docs, found.model, halves)
     if context.request.n_topics is None:
-        fewer = _carried(found, docs, known, halves, context.request)
+        fewer = _supported(found, docs, known, halves, context.request)
         if fewer is not found:
             found, known = fewer, cross_fit(docs, fewer.model, halves)
-    told = by_folds or known
-    predicts = told.predicts or found.model.n_topics == 1  # one topic has nothing to predict by
-    eta = told.shrunk(found.model.eta)
+    scored = by_folds or known
+    predicts = scored.predicts or found.model.n_topics == 1  # one topic has nothing to predict by
+    eta = scored.shrunk(found.model.eta)
     coef, std = known.effects(eta, predicts)
-    variance = held_out_variance(docs, known.halves, told)
+    variance = held_out_variance(docs, known.halves, scored)
     asked = context.request.settings.noise_variance
     sigma = float(np.sqrt(variance[0] if asked is None else asked))
     reasons = found.selection.reasons | ({} if asked is not None else {"noise_variance": HELD_OUT})
@@ -295,27 +295,27 @@ def with_cross_fit(
         coef=coef[order],
         coef_std=std[order],
         replication=known.replication[order],
-        cross_fitted_r2=told.shrunk_r2,
+        cross_fitted_r2=scored.shrunk_r2,
         predicts=predicts,
         frozen_topics=tuple(sorted(back[i] for i in found.frozen_topics)),
     )
 
 
-def held_out_variance(docs: Documents, halves: Halves, told: Predictions | None = None) -> Array:
+def held_out_variance(docs: Documents, halves: Halves, scored: Predictions | None = None) -> Array:
     """(a, b) of the variance of a response given its words, from predictions of the other half.
 
     Residuals of documents that topics were learnt from are too small.  Predictions are shrunk by
-    what is told of them.
+    what is known of them.
     """
-    models = [replace(m, eta=told.shrunk(m.eta)) if told else m for _, m in halves]
+    models = [replace(m, eta=scored.shrunk(m.eta)) if scored else m for _, m in halves]
     sums = [docs.total(residual_sums, m, half) for m, (half, _) in zip(models, halves, strict=True)]
     return predictive_variance(reduce(add, sums))
 
 
-def _carried(
+def _supported(
     found: FitResult, docs: Documents, known: CrossFit, halves: Halves, request: FitRequest
 ) -> FitResult:
-    """The result with the topics that documents carry only, unless that costs too much R2."""
+    """The result with the topics that documents support only, unless that costs too much R2."""
     model, subset = found.model, _union(halves)
     shares = docs.total(mean_shares, model, subset).mean
     p = docs.total(products, model, subset)
@@ -323,7 +323,7 @@ def _carried(
     tolerance = EFFECTS.r2_tolerance_of_few if few else EFFECTS.r2_tolerance
     wanted = p.pr2(regress(p).eta) - tolerance
     for replication in (known.replication, np.ones(model.n_topics)):
-        keep, dropped = carried(model, replication, shares)
+        keep, dropped = supported(model, replication, shares)
         if not dropped:
             return found
         fewer = model.reordered(keep).with_alpha0(found.selection.alpha0)
@@ -362,7 +362,7 @@ def _union(halves: Halves) -> Subset:
     return Subset(min(h.start for h, _ in halves), max(h.stop for h, _ in halves))
 
 
-def carried(model: Model, replication: Topic, shares: Topic) -> tuple[Ints, str]:
+def supported(model: Model, replication: Topic, shares: Topic) -> tuple[Ints, str]:
     """Topics to keep, and what was dropped, in words.
 
     Dropped are topics that the halves do not have in common, that are like a larger one, or that
@@ -384,5 +384,5 @@ def carried(model: Model, replication: Topic, shares: Topic) -> tuple[Ints, str]
             keep.append(i)
     if len(keep) < 2:
         return np.sort(np.argsort(-replication, kind="stable")[:2]), f"{model.n_topics - 2} {lost}"
-    said = [f"{n} {why}" for why in (lost, like, small) if (n := dropped.count(why))]
-    return np.sort(keep), " and ".join(said)
+    reasons = [f"{n} {why}" for why in (lost, like, small) if (n := dropped.count(why))]
+    return np.sort(keep), " and ".join(reasons)

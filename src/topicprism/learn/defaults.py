@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class ModelDefaults:
-    """Of the regime "model" (:mod:`topicprism.learn.model_road`)."""
+    """Of the regime "model" (:mod:`topicprism.learn.model_regime`)."""
 
     max_topics: int = 26  # with 6 spare coordinates a sketch of 32: whole vector lanes
     min_documents_per_topic: int = 5  # fewer are near-duplicates, not a topic
@@ -33,7 +33,7 @@ class ModelDefaults:
 
 @dataclass(frozen=True)
 class TextDefaults:
-    """Of the regime "text" (:mod:`topicprism.learn.text_road`); chosen on training documents.
+    """Of the regime "text" (:mod:`topicprism.learn.text_regime`); chosen on training documents.
 
     ``docs/real-text.md`` has the figures, ``docs/notebook.md`` what else was tried.
     """
@@ -78,7 +78,7 @@ class TextDefaults:
 
 @dataclass(frozen=True)
 class SketchDefaults:
-    """Of text of which there is a sketch only (:mod:`topicprism.learn.sketch_road`).
+    """Of text of which there is a sketch only (:mod:`topicprism.learn.sketch_regime`).
 
     ``experiments/sketches_of_text.py`` prints what they lead to.
     """
@@ -125,7 +125,7 @@ class SampledTextDefaults:
 
     max_documents: int = 40_000  # sampled; of 20,000, topics of film reviews fit new words worse
     min_documents: int = 2_000  # with fewer, or with fewer words, gradients are too uncertain:
-    min_words: int = 100_000  # topics are those of text_road (experiments/few_documents.py)
+    min_words: int = 100_000  # topics are those of text_regime (experiments/few_documents.py)
     n_topics: int = 20  # to begin with; those that halves of the documents do not confirm go
     min_r2_share: float = (
         0.7  # of the R2 of topics fitted to the response; not tuned: one corpus of tests had 0

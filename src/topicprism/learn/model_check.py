@@ -3,7 +3,7 @@
 Of text the eigenvalues of E[x x] go on and on, but with few or short documents noise hides most of
 them, and the spectrum seems to end.  Where noise is that large, documents decide: halves of them
 predict each other's responses, by the model and by topics fitted to the response
-(:mod:`topicprism.learn.text_road`), which may shrink to the mean.
+(:mod:`topicprism.learn.text_regime`), which may shrink to the mean.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from topicprism.documents.subsets import Subset, SubsetDocuments
-from topicprism.learn import text_road
+from topicprism.learn import text_regime
 from topicprism.learn.crossfit import Predictions, fit_halves, held_out
 from topicprism.learn.defaults import MODEL, TEXT
 from topicprism.learn.response_topics import text_sketch
@@ -59,10 +59,10 @@ def predicts_worse_than_the_mean(found: FitResult, context: FitContext) -> str:
 
 
 def _predictions_of_text(context: FitContext, subset: Subset, k: int) -> Predictions:
-    folds = text_road.few_folds(context)
+    folds = text_regime.few_folds(context)
     if folds:
         return folds.of(k)[0]
-    halves = fit_halves(context.keys, subset, text_road.HalfLearner(context, k))
+    halves = fit_halves(context.keys, subset, text_regime.HalfLearner(context, k))
     return held_out(context.docs, halves)
 
 

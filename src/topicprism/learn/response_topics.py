@@ -212,7 +212,7 @@ def agreement(docs: Documents, folds: Sequence[Subset]) -> float:
 
 
 def _within(sketch: Sketch, R: Array, n_topics: int, rng: np.random.Generator) -> WordTopic:
-    """Topics from the tensor in the first directions of R; fewer where these carry no more."""
+    """Topics from the tensor in the first directions of R; fewer where these support no more."""
     n = min(n_topics, R.shape[1])
     settings = Settings(
         "two-stage",

@@ -60,7 +60,7 @@ class FitContext:
     keys: KeyCounts
     request: FitRequest
     rng: np.random.Generator
-    crowd: str = ""  # what the spectrum of the words shows, in words
+    spectrum_reason: str = ""  # what the spectrum of the words shows, in words
     ordered: bool = True  # whether sums over documents are taken in the order of their keys
     within: Subset = ALL  # where the keys of its documents are
 
@@ -112,7 +112,7 @@ class FitResult:
     coef: Topic | None = None  # effects by cross-fitting, where they are not the model's eta
     replication: Topic | None = None  # similarity of each topic to its versions in two halves
     cross_fitted_r2: float | None = None  # of predictions by topics and coefficients of the others
-    dropped: bool = False  # whether topics were, that the documents do not carry
+    dropped: bool = False  # whether topics were, that the documents do not support
     predicts: bool = True  # whether responses were predicted beyond chance by the other half
     solution: Solution | None = None  # of the tensor decomposition, in the regime of the model
 

@@ -8,8 +8,8 @@
 3. The same is done on each half of the documents, which gives effects, their standard errors, and
    whether topics are found again (:mod:`topicprism.learn.crossfit`).
 4. Where sampled topics predict much less than topics fitted to the response, the result is that
-   of :mod:`topicprism.learn.text_road`: few words tell of the response, beside much else.
-5. Unless their number was asked for, topics that the documents do not carry are dropped.
+   of :mod:`topicprism.learn.text_regime`: few words tell of the response, beside much else.
+5. Unless their number was asked for, topics that the documents do not support are dropped.
 
 At most SAMPLED.max_documents documents are sampled, in the order of their keys.
 """
@@ -28,7 +28,7 @@ from topicprism.documents import Threaded
 from topicprism.documents.corpus import Corpus, Rows, joined
 from topicprism.documents.subsets import ALL, KeyCounts, Subset
 from topicprism.inference import infer
-from topicprism.learn import text_road
+from topicprism.learn import text_regime
 from topicprism.learn.crossfit import (
     fit_halves,
     held_out_r2,
@@ -177,7 +177,7 @@ class _HalfLearner:
 
 def _of_the_response(context: FitContext, sampled: float, spectral: float) -> FitResult:
     """Where words say little of the response beside much else, the chain does not find it."""
-    found = text_road.from_documents(context)
+    found = text_regime.from_documents(context)
     why = (
         f"{found.selection.reasons['n_topics']}; not sampled, since sampled topics predict "
         f"held-out documents with R2 {sampled:.3f}, those fitted to the response {spectral:.3f}"
@@ -206,7 +206,7 @@ def _sample(context: FitContext, n_topics: int) -> tuple[Threaded, FitContext]:
 
 
 def _reasons(context: FitContext, k: int) -> dict[str, str]:
-    why = AS_ASKED if context.request.n_topics else f"{context.crowd}; {k} to begin"
+    why = AS_ASKED if context.request.n_topics else f"{context.spectrum_reason}; {k} to begin"
     return {
         "n_topics": why,
         "alpha0": f"the smallest of {listed(SAMPLED.alpha0_grid)} within "

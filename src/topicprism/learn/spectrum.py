@@ -46,7 +46,7 @@ def read_spectrum(sketch: Sketch, request: FitRequest, sums: WordSums | None = N
     if chosen and k == 1 and request.supervised and response_has_signal(sketch):
         holds = False  # one topic cannot explain the response, and the words do
     if not holds:
-        return Spectrum(Regime.TEXT, k, describe_crowd(sketch))
+        return Spectrum(Regime.TEXT, k, describe_spectrum(sketch))
     return Spectrum(Regime.MODEL, k, _describe_end(sketch, k) if chosen else AS_ASKED)
 
 
@@ -136,7 +136,7 @@ def _describe_end(sketch: Sketch, k: int) -> str:
     )
 
 
-def describe_crowd(sketch: Sketch) -> str:
+def describe_spectrum(sketch: Sketch) -> str:
     return f"the words vary in {n_significant(sketch)} or more significant directions"
 
 

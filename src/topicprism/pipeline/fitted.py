@@ -153,7 +153,7 @@ class TopicPipeline(Pipeline):
         @available_if(lambda self: hasattr(self.topics, "predict"))
         def predict(self, X, **options):
             """The response of each document, on its own scale."""
-            return told(self.info.get("log"), super().predict(X, **options))
+            return unscaled(self.info.get("log"), super().predict(X, **options))
 
         @available_if(lambda self: hasattr(self.topics, "score"))
         def score(self, X, y=None, sample_weight=None, **params):
@@ -297,11 +297,11 @@ def assemble(
     return pipeline
 
 
-def told(scale: scales.Scale, predicted: Any) -> Any:
+def unscaled(scale: scales.Scale, predicted: Any) -> Any:
     """Predictions of an estimator, with their deviations or without, on the response's scale."""
     if isinstance(predicted, tuple):
-        return scales.told(scale, predicted[0]), scales.told_std(scale, *predicted)
-    return scales.told(scale, predicted)
+        return scales.unscaled(scale, predicted[0]), scales.unscaled_std(scale, *predicted)
+    return scales.unscaled(scale, predicted)
 
 
 # --- its two steps, unfitted -----------------------------------------------------------

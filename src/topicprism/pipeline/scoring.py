@@ -13,7 +13,7 @@ from sklearn.pipeline import make_pipeline
 
 from topicprism._typing import Doc
 from topicprism.evaluation import pr2
-from topicprism.scales import Scale, fitted, told
+from topicprism.scales import Scale, fitted, unscaled
 
 OURS, BASELINE, MEAN = "topicprism", "TF-IDF + ridge", "the mean"
 
@@ -41,7 +41,7 @@ def score(topics: Any, held_out: Kept, baseline: Kept, scale: Scale = None) -> d
     ridge = _ridge(baseline.counts, known).predict(held_out.counts)
 
     def agreement(z: Doc) -> float:
-        return pr2(y, fitted(scale, told(scale, z)))
+        return pr2(y, fitted(scale, unscaled(scale, z)))
 
     return {
         OURS: agreement(topics.predict(held_out.counts)),

@@ -17,7 +17,7 @@ from sklearn.pipeline import Pipeline
 from topicprism._typing import Ints, Topic, Word
 from topicprism.evaluation import SAME_TOPIC
 from topicprism.model import Model
-from topicprism.scales import LOG1P, Scale, fitted, told
+from topicprism.scales import LOG1P, Scale, fitted, unscaled
 from topicprism.show.words import WEIGHT, Words, top_ids, vocabulary
 
 NORMAL_95 = 1.959964  # standard errors on either side that hold 95 % of a normal distribution
@@ -73,7 +73,7 @@ class Effects:
 
     @property
     def label(self) -> str:
-        """What the coefficients are of, and how they are told."""
+        """What the coefficients are of, and that they are geometric means where they are."""
         return self.response if self.scale is None else f"{self.response} ({GEOMETRIC_MEAN})"
 
     @property
@@ -157,9 +157,9 @@ def effects(fitted: Any, words: Any = None, label: Any = None, info: Any = None)
     return Effects(
         model=model,
         words=vocabulary(names, model.n_words),
-        coef=None if coef is None else told(scale, coef),
+        coef=None if coef is None else unscaled(scale, coef),
         std=std if scale is None else None,
-        interval=interval and (told(scale, interval[0]), told(scale, interval[1])),
+        interval=interval and (unscaled(scale, interval[0]), unscaled(scale, interval[1])),
         response=response,
         average=_average(model, coef, facts, scale),
         share=share,
@@ -223,7 +223,7 @@ def _average(model: Model, coef: Any, info: Any, scale: Scale) -> float:
     match info:
         case {"response": {"mean": float(mean)}} if scale is None:
             return mean
-    return 0.0 if coef is None else float(told(scale, coef @ model.alpha / model.alpha.sum()))
+    return 0.0 if coef is None else float(unscaled(scale, coef @ model.alpha / model.alpha.sum()))
 
 
 def _scale(info: Any) -> Scale:

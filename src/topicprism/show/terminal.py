@@ -51,7 +51,7 @@ def _notes(facts: dict[str, Any]) -> Iterator[str]:
         )
     if supervised:
         yield from sentence(
-            "spread: standard deviation of the coefficient over halves with the topic", "  "
+            "std: standard deviation of the coefficient over halves with the topic", "  "
         )
     rare = [str(t["number"]) for t in facts["topics"] if (t["replicated"] or 0) < RARELY_FOUND]
     if rare and share is not None:
@@ -73,7 +73,7 @@ def _table(facts: dict[str, Any], response: str) -> Iterator[str]:
         head = response if of == RESPONSE else of.removeprefix(CLASS)
         columns += [
             aligned([head[:9], *_numbers(topics, "effect", facts["decimals"])], 9),
-            aligned(["spread", *_numbers(topics, "effect_std", facts["decimals"])], 7),
+            aligned(["std", *_numbers(topics, "effect_std", facts["decimals"])], 7),
         ]
     columns.append(aligned(["found again", *_times(topics, "found_again", facts["n_runs"])], 12))
     if facts["n_splits"]:

@@ -29,7 +29,7 @@ from topicprism.io.tables import (
 )
 from topicprism.io.tables.formats import DAMAGED
 from topicprism.pipeline import TopicPipeline
-from topicprism.pipeline.fitted import told
+from topicprism.pipeline.fitted import unscaled
 from topicprism.pipeline.provenance import Fingerprint
 from topicprism.scales import Scale, fitted, has_scale
 from topicprism.vectorizer import PrecomputedCounts
@@ -193,7 +193,7 @@ def _results(session: Session, pipeline: TopicPipeline, X: Any) -> list[list[Any
         )
     results: list[Any] = []
     if has_response(pipeline):
-        found = told(pipeline.info.get("log"), topics.predict(X, **_asked(args)))
+        found = unscaled(pipeline.info.get("log"), topics.predict(X, **_asked(args)))
         results += found if args.std else [found]
     if args.proportions:
         results += list(topics.transform(X).T)

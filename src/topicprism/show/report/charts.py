@@ -10,7 +10,7 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from topicprism.scales import LOG1P, Scale, fitted, told
+from topicprism.scales import LOG1P, Scale, fitted, unscaled
 from topicprism.show.markup import Html, join, numbers_behind, tag, typeset
 from topicprism.show.report.facts import QuantileGroup
 from topicprism.show.report.prose import number
@@ -65,7 +65,7 @@ def log_axis(values: Iterable[float]) -> Axis:
 
 def round_ticks(scale: Scale, shown: Axis) -> tuple[float, ...]:
     """Where 1, 2, 5, 10, 20, ... are on a logarithmic axis, or fewer of them, and 0 if it is."""
-    low, high = (float(told(scale, end)) for end in (shown.low, shown.high))
+    low, high = (float(unscaled(scale, end)) for end in (shown.low, shown.high))
     first, last = (math.floor(math.log10(max(end, 0.1 * (scale == LOG1P)))) for end in (low, high))
     powers = [10.0**e for e in range(first, last + 1)]
     choices = [[m * p for p in powers for m in some if low <= m * p <= high] for some in STEPS]

@@ -182,9 +182,9 @@ const faceSampling = (facts, mu) => {
     const kept = fitted.filter(({ log }) => log > best - set.max_log_ratio);
     const share = kept.map(({ log }) => Math.exp(log - best)), total = sum(share);
     const each = share.map((s) => Math.ceil(set.points * (0.5 / kept.length + (0.5 * s) / total)));
-    const { mean, spread, error } = sample(counts, kept, each, best, known);
-    const pairs = pairsOf(mean);
-    const size = spread / Math.max(pairs - spread, set.min_variance * pairs);
+    const { mean, pairs, error } = sample(counts, kept, each, best, known);
+    const most = pairsOf(mean);
+    const size = pairs / Math.max(most - pairs, set.min_variance * most);
     return { found: mean.map((x) => x * size), error };
   }
 
@@ -276,7 +276,7 @@ const faceSampling = (facts, mu) => {
       const square = sum(batches.map((b) => (b[i] - m * b[k]) ** 2));
       return Math.sqrt((square * n) / (n - 1)) / weight;
     });
-    return { mean, spread: total(k + 1) / weight, error: sum(errors) };
+    return { mean, pairs: total(k + 1) / weight, error: sum(errors) };
   }
 
   return { apply, check, integrate };

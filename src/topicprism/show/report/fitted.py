@@ -13,7 +13,7 @@ from topicprism._typing import Array, Counts, Doc, DocTopic
 from topicprism.inference import infer, predict
 from topicprism.model import Model
 from topicprism.samplers.state import mean_assignment
-from topicprism.scales import told
+from topicprism.scales import unscaled
 from topicprism.show.effects import Effects, effects
 from topicprism.show.report.facts import Reading
 from topicprism.vectorizer import stop_words
@@ -54,7 +54,7 @@ class Fitted:
         if self.features == "assignments":
             lengths = np.asarray(counts.sum(axis=1), float).ravel()
             h = mean_assignment(self.model, h, lengths)
-        y: Doc = told(self.shown.scale, predict(self.model, h))
+        y: Doc = unscaled(self.shown.scale, predict(self.model, h))
         return y
 
 

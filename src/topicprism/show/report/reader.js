@@ -204,24 +204,24 @@ const reader = (facts) => {
   }
 
   function settle(counts, sites, g, length) {
-    let before = Infinity, spread = spreadOf(g), step = facts.damping;
+    let before = Infinity, variance = halfVariance(g), step = facts.damping;
     for (let sweep = 0; sweep < facts.max_sweeps; sweep++) {
       const whole = facts.damping / step, was = sum(g), h = g.map((x) => x / was);
       let blocked = 0, moved = 0;
       counts.forEach(([w, n], j) => {
         if (visit(w * k, n, step, sites[j], g) === Infinity) blocked += n;
       });
-      const total = sum(g), now = spreadOf(g);
+      const total = sum(g), now = halfVariance(g);
       for (let i = 0; i < k; i++) moved = Math.max(moved, Math.abs(g[i] / total - h[i]));
       moved *= whole;
       const ahead =
         moved < before && before < Infinity ? (moved * before) / (before - moved) : Infinity;
       const near =
         40 * moved < facts.tolerance || (2 * moved < facts.tolerance && ahead < 5 * facts.tolerance);
-      const calm = whole * Math.abs(now - spread) <= facts.variance_tolerance * now;
+      const calm = whole * Math.abs(now - variance) <= facts.variance_tolerance * now;
       if (near && calm && blocked <= facts.max_blocked_share * length) return true;
       if (moved >= before && sweep >= facts.full_step_sweeps) step *= facts.damping;
-      [before, spread] = [moved, now];
+      [before, variance] = [moved, now];
     }
     return false;
   }
@@ -236,14 +236,15 @@ const reader = (facts) => {
     return [total, pairs];
   }
 
-  function spreadOf(g) {
+  /** Half the summed variances of a Dirichlet(g). */
+  function halfVariance(g) {
     const [total, pairs] = totalAndPairs(g);
     return pairs / (total * total * (total + 1));
   }
 
   function filterParts(counts, g) {
     const mean = new Float64Array(k);
-    let best = -Infinity, weights = 0, spread = 0;
+    let best = -Infinity, weights = 0, pairs = 0;
     for (let part = 0; part < k; part++) {
       g.set(alpha);
       g[part] += 1;
@@ -253,17 +254,17 @@ const reader = (facts) => {
       if (log > best) {
         const scale = Math.exp(best - log);
         for (let i = 0; i < k; i++) mean[i] *= scale;
-        [best, weights, spread] = [log, weights * scale, spread * scale];
+        [best, weights, pairs] = [log, weights * scale, pairs * scale];
       }
-      const weight = Math.exp(log - best), [total, pairs] = totalAndPairs(g);
+      const weight = Math.exp(log - best), [total, own] = totalAndPairs(g);
       weights += weight;
-      spread += (weight * 2 * pairs) / (total * (total + 1));
+      pairs += (weight * own) / (total * (total + 1));
       for (let i = 0; i < k; i++) mean[i] += (weight * g[i]) / total;
     }
     for (let i = 0; i < k; i++) mean[i] /= weights;
-    spread /= weights;
-    const [, pairs] = totalAndPairs(mean);
-    for (let i = 0; i < k; i++) g[i] = (mean[i] * spread) / (2 * pairs - spread);
+    pairs /= weights;
+    const [, most] = totalAndPairs(mean);
+    for (let i = 0; i < k; i++) g[i] = (mean[i] * pairs) / (most - pairs);
   }
 
   function filter(counts, least, g) {

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import replace
 
-from topicprism.scales import LOG, LOG1P, fitted, told
+from topicprism.scales import LOG, LOG1P, fitted, unscaled
 from topicprism.show.effects import NOT_PREDICTED, between
 from topicprism.show.markup import Html, join, listed, tag, typeset
 from topicprism.show.report.charts import Axis, axis, line, round_ticks, tick_label
@@ -20,7 +20,7 @@ FOUND_AGAIN = (
 )
 LOGARITHMS = {  # what was fitted
     LOG: "The logarithm of {} was fitted. ",
-    LOG1P: "The logarithm of 1 + {} was fitted, as zeros occur, and its mean is told less 1. ",
+    LOG1P: "The logarithm of 1 + {} was fitted, as zeros occur; 1 is taken off its mean. ",
 }
 YES = {True: "yes", False: "no"}
 N_HUES, N_MARKS, N_LEVELS = 10, 3, 5  # colours, line styles, steps of effect either way
@@ -55,7 +55,7 @@ def effects(s: Summary) -> Html:
     """One row per topic: its words, a dot at its effect and a bar for the interval."""
     scale, known = _effect_axis(s), any(t.low is not None for t in s.topics)
     tried = s.topics[0].found_again is not None
-    labels = [(tick_label(float(told(s.scale, t))), scale.x(t)) for t in scale.ticks]
+    labels = [(tick_label(float(unscaled(s.scale, t))), scale.x(t)) for t in scale.ticks]
     ticks = [tag("text", label, x=x, y="14") for label, x in labels]
     heads = [
         tag("th", "Topic", scope="col"),
@@ -160,7 +160,7 @@ def _more(s: Summary, t: Topic) -> str:
     """The difference that ten per cent more of the topic makes to an average document."""
     typical = s.expected or 0.0
     more = _at(s, typical) + 0.1 * (_at(s, t.effect or 0.0) - _at(s, typical))
-    change = float(told(s.scale, more)) - typical
+    change = float(unscaled(s.scale, more)) - typical
     return ("+" if change > 0 else "") + fixed(change, s.decimals)
 
 

@@ -11,7 +11,7 @@ import numpy as np
 from topicprism._typing import Array, Ints, WordTopic
 from topicprism._typing import Topic as PerTopic
 from topicprism.inference import EPInference
-from topicprism.scales import told
+from topicprism.scales import unscaled
 from topicprism.show.effects import WORDS, Effects
 from topicprism.show.report.documents import Seen, examples, fit_of, look
 from topicprism.show.report.facts import Choice, Parameters, Reason, Summary, Topic, Trial, Word
@@ -100,7 +100,7 @@ def _shown(what: Fitted, seen: Seen | None) -> Effects:
 
 
 def _expected(what: Fitted, shown: Effects) -> float:
-    return float(told(shown.scale, shown.share @ what.model.eta))
+    return float(unscaled(shown.scale, shown.share @ what.model.eta))
 
 
 def _topics(what: Fitted, shown: Effects, places: Array) -> tuple[Topic, ...]:

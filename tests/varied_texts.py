@@ -18,7 +18,7 @@ GOOD = [
 BAD = ["awful", "dirty", "broken", "rude", "stale", "noisy", "cold", "smelly", "slow", "bleak"]
 
 
-def crowd(n, seed=0, length=24):
+def varied_texts(n, seed=0, length=24):
     """Documents of two subjects each, in words that praise or complain; and how much they do."""
     rng = np.random.default_rng(seed)
     subjects = [[f"{a}{b}" for b in "abcd"] for a in map("subject{}".format, range(N_SUBJECTS))]

@@ -40,7 +40,7 @@ def from_sketch(
     joint = request.settings.method == "joint"
     model, _ = topics_of(sketch, k, SKETCH.n_response if joint else 0, rng)
     if model.n_topics < k:
-        why += f", but the words carry only {model.n_topics}"
+        why += f", but the words support only {model.n_topics}"
     alpha0 = request.alpha0 or SKETCH.alpha0
     model, left = _with_coefficients(sketch, model.with_alpha0(alpha0), rng)
     asked = request.settings.noise_variance

@@ -72,7 +72,7 @@ def _supervised(
     k, why, trials = chosen
     start, n_frozen = first.of(k)
     if start.n_topics < k:
-        why += f", but the words carry only {start.n_topics}"
+        why += f", but the words support only {start.n_topics}"
     subset = context.at_most(TEXT.learn_documents)
     model = refine(context.docs, start, TEXT.rounds, n_frozen, subset)
     found = _with_response(context, model, n_frozen, (k, why, trials))
@@ -163,26 +163,26 @@ def _number_of_topics(context: FitContext, folds: Folds | None) -> Chosen:
     """The most topics that predict documents held out about as well as any number does."""
     n, width = context.n_documents, context.sketch.basis.width
     most = min(n // TEXT.documents_per_topic, context.docs.n_words, width - 2)
-    crowd = context.crowd
+    spectrum = context.spectrum_reason
     if not context.request.supervised:
         return (
             max(min(TEXT.n_topics_unsupervised, most), 1),
-            f"{crowd}; the default without a response",
+            f"{spectrum}; the default without a response",
             (),
         )
     tried = [k for k in TEXT.candidates if k <= most]
     if not tried:
-        why = f"{crowd}; {n} documents are too few to compare numbers of topics"
+        why = f"{spectrum}; {n} documents are too few to compare numbers of topics"
         return max(min(TEXT.n_topics_of_few, most), 1), why, ()
     trials = tuple(folds.of(k)[1] for k in tried) if folds else _trials(context, tried)
     best = max(trials, key=lambda t: t.pr2)
     scores = ", ".join(f"{t.pr2:.3f} with {t.n_topics}" for t in trials)
     held_out = f"held-out R2: {scores}"
     if best.pr2 < 2 * best.pr2_std:
-        why = f"{crowd}, but they predict the response poorly; {held_out}"
+        why = f"{spectrum}, but they predict the response poorly; {held_out}"
         return trials[0].n_topics, why, trials
     chosen = [t for t in trials if t.pr2 >= best.pr2 - TEXT.r2_tolerance][-1]
-    why = f"{crowd}; the most topics within {TEXT.r2_tolerance:g} of the best {held_out}"
+    why = f"{spectrum}; the most topics within {TEXT.r2_tolerance:g} of the best {held_out}"
     return chosen.n_topics, why, trials
 
 
