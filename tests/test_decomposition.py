@@ -1,5 +1,6 @@
 """Whitening, the tensor power method and the projection, each by itself."""
 
+from dataclasses import replace
 from itertools import permutations
 
 import numpy as np
@@ -13,6 +14,7 @@ from scipy.optimize import minimize
 from scipy.sparse.linalg import aslinearoperator
 
 from topicprism.model import TooManyTopics
+from topicprism.spectral import tensor
 from topicprism.spectral.recovery import to_simplex
 from topicprism.spectral.tensor import _iterate, all_at_once, apply, power_method
 from topicprism.spectral.whitening import whiten
@@ -195,7 +197,7 @@ def test_the_kernel_iterates_as_numpy_does(rng, monkeypatch, shift):
     V /= np.linalg.norm(V, axis=0)
     found = []
     for small in (0, 10**9):
-        monkeypatch.setattr("topicprism.spectral.tensor.MAX_KERNEL_PRODUCTS", small)
+        monkeypatch.setattr(tensor, "TENSOR", replace(tensor.TENSOR, max_kernel_products=small))
         found.append([_iterate(T, V, n, shift) for n in (1, 4, 200)])
     for plain, kernel in zip(*found, strict=True):  # which of several at one place stands first
         assert_allclose(kernel, plain, atol=1e-5)  # is up to rounding, and ends it for all

@@ -16,7 +16,7 @@ from topicprism.documents import Threaded
 from topicprism.documents.corpus import Corpus
 from topicprism.documents.sums import RunningMoments
 from topicprism.evaluation import recovery_errors
-from topicprism.spectral.basis import RARE, Basis, find_basis, scales, trace_of_A
+from topicprism.spectral.basis import BASIS, Basis, find_basis, scales, trace_of_A
 from topicprism.spectral.decompose import learn
 from topicprism.spectral.moments import (
     add_mixed_triples,
@@ -131,7 +131,7 @@ def test_the_basis_spans_mean_response_and_leading_directions(rng):
     lengths = counts.sum(axis=1)
     w = lengths / (lengths + 30)
     assert_allclose(sums.share_of_a_word, w @ (1 / (lengths - 1)) / (300 * w.sum()))
-    scaled = basis.lift / np.sqrt(p + RARE * sums.share_of_a_word)[:, None]
+    scaled = basis.lift / np.sqrt(p + BASIS.rare_occurrences * sums.share_of_a_word)[:, None]
     assert_allclose(scaled.T @ scaled, np.eye(6), atol=1e-12)
 
 
@@ -224,7 +224,7 @@ def test_mixed_triples_are_their_docstring(rng):
 
 def test_a_wide_sketch_is_what_a_narrow_one_would_be(tiny, monkeypatch):
     narrow = sketch(tiny, 4, np.random.default_rng(1))
-    monkeypatch.setattr("topicprism.spectral.sketch.NARROW", 0)
+    monkeypatch.setattr("topicprism.spectral.sketch.MAX_DENSE_WIDTH", 0)
     wide = sketch(tiny, 4, np.random.default_rng(1))
     assert_allclose(wide.third, narrow.third, atol=1e-12 * np.abs(narrow.third).max())
 

@@ -21,7 +21,7 @@ from topicprism.kernels import keys as kernels
 from topicprism.model import Model
 from topicprism.validation import check_counts
 
-SMOOTHING = 1e-3
+SMOOTHING = 1e-3  # uniform words in a predictive distribution: no held-out word is impossible
 BLOCK = 100_000  # entries whose probabilities are held at once
 # Least similarity of a topic found again.  On three corpora of reviews (experiments/stability.py)
 # 95 % of the pairs of different topics, of 20, are below 0.43 to 0.70.  Counterparts with 0.6 to

@@ -25,7 +25,7 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from topicprism.documents.corpus import Corpus, Rows, joined
-from topicprism.documents.subsets import FEW
+from topicprism.documents.subsets import MAX_ORDERED
 from topicprism.documents.threads import Threaded
 from topicprism.io.atomic import replacing, write_bytes
 from topicprism.io.failures import reason
@@ -88,7 +88,7 @@ class OnDisk:
 
     def in_key_order(self, n_documents: int) -> OnDisk | Threaded:
         """In memory, if these are few: then the order of documents makes no difference at all."""
-        if n_documents > FEW:
+        if n_documents > MAX_ORDERED:
             return self
         return Threaded(joined(map(self._read, self.shards)).in_key_order(), self.n_threads)
 

@@ -20,7 +20,7 @@ from topicprism.documents.subsets import in_key_order
 from topicprism.model import ResponseScale
 
 S = TypeVar("S")
-STEPS = 2.0**20  # of the standardised response, in one standard deviation
+STEPS = 2.0**20  # in one standard deviation of the response: finer than any response is known
 
 
 @dataclass(frozen=True)

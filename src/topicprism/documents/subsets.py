@@ -22,7 +22,8 @@ from topicprism.documents.corpus import Corpus, Documents
 S = TypeVar("S")
 KEYS = 2**64
 BUCKETS = 2**16  # of keys, to count documents in
-FEW = 20_000  # documents that are always summed in the order of their keys: a copy costs little
+MAX_ORDERED = 20_000  # documents that are always summed in the order of their keys: such a copy
+# takes little memory and time
 MEAN_BUCKET_DOCUMENTS = 16  # on average: with fewer, edges of buckets are fine enough to cut at
 
 

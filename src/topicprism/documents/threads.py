@@ -14,7 +14,8 @@ from topicprism.documents.corpus import Corpus
 from topicprism.kernels.blas import one_blas_thread
 
 S = TypeVar("S")
-MIN_SHARD_DOCUMENTS, MAX_SHARDS = 5_000, 16  # documents in a shard, shards
+MIN_SHARD_DOCUMENTS = 5_000  # with fewer, starting a thread takes longer than it saves
+MAX_SHARDS = 16  # each has sums of its own in memory while they are added up
 
 
 @dataclass(frozen=True)

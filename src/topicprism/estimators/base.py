@@ -27,10 +27,7 @@ from topicprism.show.notebook import topics_html
 from topicprism.validation import check_counts, check_response, refuse_masked
 from topicprism.vectorizer.columns import indexed_like
 
-ENTRIES_PER_THREAD = (
-    2_000  # of a matrix: inferring topics from fewer takes less time than to start a thread
-)
-
+ENTRIES_PER_THREAD = 2_000  # of counts: inference of fewer takes less time than to start a thread
 
 CROSS_FITTED = ("coef_std_", "replication_", "cross_fitted_r2_")  # and coef_, which is always
 

@@ -31,7 +31,7 @@ def assign(indptr, words, counts, mu, alpha, n_sweeps, expected, shares):  # typ
     rows = np.empty((_longest(indptr), k))
     for d in range(len(indptr) - 1):
         start, m = indptr[d], indptr[d + 1] - indptr[d]
-        if k >= many.MANY:
+        if k >= many.MIN_TOPICS:
             w, n = words[start : start + m], counts[start : start + m]
             many.assign(w, n, mu, alpha, n_sweeps, expected, shares, c, z, r)
             continue

@@ -22,9 +22,9 @@ from topicprism.kernels.random import GOLDEN, dirichlet, gamma, scramble, unifor
 
 jit: Any = compiled(fastmath={"reassoc", "contract", "nsz"})
 
-BLOCK = 8
-MIN_COUNT_SHARE = 0.3
-MIN_PRODUCT = 1e-200  # a product of probabilities is put into a log before it comes here
+BLOCK = 8  # topics weighed at once: two or four vector registers of float64
+MIN_COUNT_SHARE = 0.3  # left of a word's count that steering shifts down: no word is lost at once
+MIN_PRODUCT = 1e-200  # of probabilities: its log is taken before the product is too small a number
 
 
 @jit

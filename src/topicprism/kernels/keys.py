@@ -12,9 +12,8 @@ from topicprism.kernels.compiling import jit
 from topicprism.kernels.random import GOLDEN, scramble
 
 ONE = np.uint64(1)
-NORMAL_SPLIT_COUNT = (
-    1 << 20
-)  # of one word: from there on its split is drawn from the normal distribution
+NORMAL_SPLIT_COUNT = 1 << 20  # of one word: from there on the split of its copies is drawn from the
+# normal distribution, which is as good as the binomial and takes no time
 
 
 @jit

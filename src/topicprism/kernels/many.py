@@ -13,11 +13,12 @@ import numpy as np
 
 from topicprism.kernels.compiling import inlined, reordered
 
-MANY = 32  # topics, from which on these loops are used
+MIN_TOPICS = 32  # from which on these loops are used: with fewer they gain little
+MAX_DECREASE = 0.8  # of an entry of g in one step, which is shortened to leave it positive
 SMALLEST = 1.0 / 700  # exp(digamma(x)) of less is next to nothing, and of much less no float64
-LOG2_E = 1.4426950408889634
+LOG2_E = 1.4426950408889634  # for exp in powers of two, as are the next two
 LOG_2_HIGH, LOG_2_LOW = 0.693145751953125, 1.4286068203094172e-06  # their sum is log 2
-WITHOUT_SIGN = np.int64(0x7FFFFFFFFFFFFFFF)
+WITHOUT_SIGN = np.int64(0x7FFFFFFFFFFFFFFF)  # a mask for the bits of a float64
 
 
 @reordered
@@ -41,11 +42,11 @@ def visit(mu_w, n, share, site, g, c, r, bits):  # type: ignore[no-untyped-def]
     for i in range(k):
         x = r[i] - less * (c[i] + r[i]) - site[i]
         c[i] = x
-        r[i] = step * x + 0.8 * g[i]
+        r[i] = step * x + MAX_DECREASE * g[i]
     if _any_negative(bits[1]):
         for i in range(k):
-            if step * c[i] < -0.8 * g[i]:
-                step = -0.8 * g[i] / c[i]
+            if step * c[i] < -MAX_DECREASE * g[i]:
+                step = -MAX_DECREASE * g[i] / c[i]
     part = step / n
     for i in range(k):
         site[i] += part * c[i]

@@ -23,6 +23,11 @@ class PropagationSettings(NamedTuple):  # numba reads the fields of a named tupl
     first_sweeps: int = 50  # sweeps of a shorter one, which takes about ten; then it is filtered
     em_steps: int = 30  # steps of expectation-maximisation to the start of a long one
     variance_tolerance: float = 0.05  # of the variance: a sweep may change it so much at the end
+    # A long document stands still if its mean moves by less than tolerance / still_factor; or by
+    # less than tolerance / slow_factor, and by ahead_factor * tolerance in all sweeps to come
+    still_factor: float = 40.0
+    slow_factor: float = 2.0
+    ahead_factor: float = 5.0
     # The next two: experiments/inference.py --constants
     max_blocked_share: float = 0.3  # of words may have no step at the end; 0.1 or 0.5 do as well
     min_known_words: float = 2.0  # of known topic: with less it is filtered; more costs time
@@ -111,7 +116,7 @@ def _sweep_all(words, n, mu, length, max_sweeps, tolerance, sites, g, c, r):  # 
             share = share * PROPAGATION.full_step_sweeps / sweep
         moved, blocked = 0.0, 0.0
         for j in range(len(words)):
-            if len(g) >= many.MANY:
+            if len(g) >= many.MIN_TOPICS:
                 far = many.visit(mu[words[j]], n[j], share, sites[j], g, c, r, bits)
                 far *= PROPAGATION.damping
             else:
@@ -170,7 +175,9 @@ def _settle(  # type: ignore[no-untyped-def]
         whole = PROPAGATION.damping / share
         moved *= whole
         ahead = moved * before / (before - moved) if moved < before < np.inf else np.inf
-        near = 40.0 * moved < tolerance or (2.0 * moved < tolerance and ahead < 5.0 * tolerance)
+        slow = PROPAGATION.slow_factor * moved < tolerance
+        near = slow and ahead < PROPAGATION.ahead_factor * tolerance
+        near |= PROPAGATION.still_factor * moved < tolerance
         calm = whole * abs(now - variance) <= PROPAGATION.variance_tolerance * now
         if near and calm and blocked <= PROPAGATION.max_blocked_share * length:
             return True
@@ -210,7 +217,7 @@ def _filter_parts(words, n, mu, alpha, g, r, mean):  # type: ignore[no-untyped-d
     """
     k, best, weights, pairs = len(alpha), -np.inf, 0.0, 0.0
     mean[:] = 0.0
-    for part in np.argsort(-g) if k >= many.MANY else np.arange(k):
+    for part in np.argsort(-g) if k >= many.MIN_TOPICS else np.arange(k):
         g[:] = alpha
         g[part] += 1.0
         log = np.log(alpha[part])
@@ -247,7 +254,7 @@ def _filter(words, n, mu, least, g, r):  # type: ignore[no-untyped-def]
             if part <= 0.0:
                 continue
             left = True
-            if len(g) >= many.MANY:
+            if len(g) >= many.MIN_TOPICS:
                 seen = many.add_word(mu[words[j]], part, g, r)
                 log += part * np.log(seen) if seen > 0.0 else 0.0
                 if log < least:
@@ -313,8 +320,8 @@ def _visit(mu_w, n, share, site, g, c, r):  # type: ignore[no-untyped-def]
     for i in range(k):
         c[i] = r[i] - less * (c[i] + r[i]) - site[i]
         far = max(far, abs(c[i]))
-        if step * c[i] < -0.8 * g[i]:
-            step = -0.8 * g[i] / c[i]
+        if step * c[i] < -many.MAX_DECREASE * g[i]:
+            step = -many.MAX_DECREASE * g[i] / c[i]
     part = step / n
     for i in range(k):
         site[i] += part * c[i]

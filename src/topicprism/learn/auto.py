@@ -15,7 +15,7 @@ import numpy as np
 
 from topicprism.documents.corpus import MIN_WORDS, Corpus, Documents
 from topicprism.documents.standardised import StandardisedDocuments
-from topicprism.documents.subsets import FEW, KeyCounts, in_key_order
+from topicprism.documents.subsets import MAX_ORDERED, KeyCounts, in_key_order
 from topicprism.documents.sums import Additive, RunningMoments
 from topicprism.kernels.blas import one_blas_thread
 from topicprism.learn import model_check, model_regime, sampled_text, sketch_regime, text_regime
@@ -33,7 +33,7 @@ def learn(docs: Documents, request: FitRequest, rng: np.random.Generator) -> Fit
     request.check(docs.n_words)
     with one_blas_thread:  # what is not in the passes is small
         all_ = docs.total(survey)
-        ordered = all_.n_documents <= FEW or (request.n_topics or 0) > MODEL.max_topics
+        ordered = all_.n_documents <= MAX_ORDERED or (request.n_topics or 0) > MODEL.max_topics
         if ordered:  # for many topics since their sketch, which takes long, is made once then
             docs, given = in_key_order(docs, all_.n_documents), docs
             all_ = all_ if docs is given else docs.total(survey)

@@ -12,7 +12,7 @@ from topicprism.evaluation import SAME_TOPIC as SAME_TOPIC
 from topicprism.evaluation import bhattacharyya, matched_topics
 from topicprism.show.effects import Effects
 
-N_TOP_WORDS = 10
+N_TOP_WORDS = 10  # of a topic that are compared, as in published measures of coherence
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,7 @@ from topicprism._typing import Array
 from topicprism.samplers.gibbs import sweep
 from topicprism.samplers.state import Observed, Plan, State
 
-WINDOW = 10
+WINDOW = 10  # sweeps over which the paper's rule averages; it names no number
 
 
 @dataclass(frozen=True)

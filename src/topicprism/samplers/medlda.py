@@ -32,12 +32,13 @@ from topicprism._typing import Array
 from topicprism.samplers.state import DocResponse
 
 MAX_INVERSE_LAMBDA = 1e3  # means of 1 / lambda are cut here: beyond, the draws hardly change
+LAMBDA_RANGE = 1e-8, 1e8  # of draws: beyond, sums of precisions lose all digits
 
 
 def draw_lambda(x: Array, C: float, rng: np.random.Generator) -> Array:
     """lambda given x.  Cut off where 1 / lambda would lose all digits."""
     mean = 1 / np.maximum(C * np.abs(x), 1 / MAX_INVERSE_LAMBDA)
-    return 1 / np.clip(rng.wald(mean, 1.0), 1e-8, 1e8)
+    return 1 / np.clip(rng.wald(mean, 1.0), *LAMBDA_RANGE)
 
 
 @dataclass(frozen=True)

@@ -30,9 +30,9 @@ from topicprism.limits import fits
 from topicprism.model import Model, ResponseScale
 
 RESPONSES = ("mixture", "assignments")
-SHAPE, RATE = 1.0, 0.1  # of the prior of sigma^2, for a y of variance 1
+SHAPE, RATE = 1.0, 0.1  # inverse gamma prior of sigma^2, for a y of variance 1: worth two documents
 MAX_REPEATS = 10**8  # of a word in one document: counts are int32, and each time is a draw
-SMOOTHING = 1e-3  # uniform words mixed into topics a chain starts from
+SMOOTHING = 1e-3  # uniform words mixed into topics a chain starts from: no word is impossible
 DocResponse = Annotated[Array, "D L"]
 TopicResponse = Annotated[Array, "k L"]
 

@@ -2,7 +2,7 @@
 
 Words are first scaled by D^-1, D = diag(p + a little)^1/2 with p their frequency, which
 makes the sampling noise of the second moment about the same in every direction; the
-little, what ``RARE`` occurrences are, keeps words that hardly occur from mattering
+little, what ``BASIS.rare_occurrences`` are, keeps words that hardly occur from mattering
 more than others.  Then::
 
     A = D^-1 E[x1 x2] D^-1                never formed; A S is one pass
@@ -31,11 +31,23 @@ from topicprism.documents.corpus import MIN_WORDS, Documents
 from topicprism.spectral.moments import WordSums, pair_products
 from topicprism.spectral.whitening import fixed_signs
 
-MAX_PASSES = 12  # block power iterations
-MAX_BLOCKS = 4  # kept at once
-SEARCH = np.float32  # type of the directions on their way; sums and moments are float64
-RARE = 20  # occurrences of a word that count for half of its scale
-ENOUGH = 0.01  # stop them when the next is expected to gain less than this, in log sum of squares
+SEARCH = np.float32  # directions on their way: half the memory; sums and moments are float64
+
+
+@dataclass(frozen=True)
+class BasisSettings:
+    """Of the search for directions."""
+
+    rare_occurrences: int = 20  # of a word that count for half of its scale: with p alone, words
+    # that hardly occur would have the largest scales and the noisiest moments
+    max_passes: int = 12  # over the documents; simulated and review corpora stop after 3 to 8
+    max_blocks: int = 4  # of directions in memory at once, each V x rank
+    min_gain: float = 0.01  # of the log sum of squared eigenvalues, expected of one more pass
+    same_direction: float = 1e-9  # of its length: what is left of a vector that is no direction
+    same_span: float = 1e-10  # the same of a block, whose columns are made orthonormal at once
+
+
+BASIS = BasisSettings()
 
 
 @dataclass(frozen=True, eq=False)
@@ -110,7 +122,7 @@ def find_basis(docs: Documents, sums: WordSums, rank: int, rng: np.random.Genera
 def scales(sums: WordSums) -> tuple[Word, Word]:
     """D and D^-1; a word that never occurs has 0 in both."""
     p = sums.frequencies
-    root = np.where(p > 0, np.sqrt(p + RARE * sums.share_of_a_word), 0)
+    root = np.where(p > 0, np.sqrt(p + BASIS.rare_occurrences * sums.share_of_a_word), 0)
     return root, np.divide(1, root, out=np.zeros_like(root), where=root > 0)
 
 
@@ -138,7 +150,7 @@ def _leading(
     n, sizes, image_of_own = S.shape[1], [0.0], own[:, :0]
     known = images = found = np.empty((len(S), 0))
     S = np.hstack([own, S[:, own.shape[1] :]])
-    for _ in range(MAX_PASSES):
+    for _ in range(BASIS.max_passes):
         S = _new_directions(S, np.hstack([mean, known]))
         if S.shape[1] == 0:
             break
@@ -152,9 +164,9 @@ def _leading(
         sizes.append(float(np.log(np.sum(values[top].clip(1e-150) ** 2))))
         if len(sizes) > 3:
             before, last = np.diff(sizes[-3:])
-            if last**2 < ENOUGH * before:
+            if last**2 < BASIS.min_gain * before:
                 break
-        if known.shape[1] >= MAX_BLOCKS * n:
+        if known.shape[1] >= BASIS.max_blocks * n:
             S, known, images = found, known[:, :0], images[:, :0]
     return found, image_of_own
 
@@ -166,7 +178,7 @@ def orthonormal(*columns: Array) -> Array:
         size = np.linalg.norm(column)
         rest = column - known @ (known.T @ column)
         rest -= known @ (known.T @ rest)
-        if np.linalg.norm(rest) > 1e-9 * size:
+        if np.linalg.norm(rest) > BASIS.same_direction * size:
             known = np.column_stack([known, rest / np.linalg.norm(rest)])
     return known
 
@@ -176,7 +188,7 @@ def _new_directions(S: Array, known: Array) -> Array:
     size = np.linalg.norm(S, axis=0).max(initial=0)
     S = S - known @ (known.T @ S)
     Q, T, _ = qr(S, mode="economic", pivoting=True)
-    Q = Q[:, np.abs(np.diag(T)) > 1e-10 * size]
+    Q = Q[:, np.abs(np.diag(T)) > BASIS.same_span * size]
     Q -= known @ (known.T @ Q)  # what rounding left
     new: Array = Q / np.linalg.norm(Q, axis=0)
     return fixed_signs(new)

@@ -41,7 +41,8 @@ from topicprism.spectral.whitening import Whitening, whiten
 from topicprism.validation import check_problem
 
 log = logging.getLogger("topicprism")
-SPARE_COORDINATES = 6  # coordinates of a sketch beyond one per topic, at least
+SPARE_COORDINATES = 6  # of a sketch beyond one per topic, at least: to see that the spectrum ends,
+# and for E[x], E[y x] and E[x x] E[y x], which need not be among the leading directions
 
 
 @dataclass(frozen=True)

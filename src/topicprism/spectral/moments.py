@@ -37,7 +37,7 @@ from topicprism.documents.corpus import Corpus
 from topicprism.documents.sums import Additive, RunningMoments
 from topicprism.kernels import cpu
 
-BLOCK = 2048  # documents whose coordinates are held at once
+BLOCK = 2048  # documents whose coordinates are held at once: 0.5 MB of 32, within a cache
 
 
 @dataclass(frozen=True)

@@ -19,9 +19,8 @@ from topicprism.spectral.sketch import Sketch
 from topicprism.spectral.tensor import Eigenpairs
 from topicprism.spectral.whitening import Whitening
 
-MIN_EIGENVALUE_SHARE = (
-    0.5  # of an eigenvalue, at least, when noise is taken off: near the edge it is unsure
-)
+# Of an eigenvalue, when noise is taken off: at the edge of noise the formula takes off all of it
+MIN_EIGENVALUE_SHARE = 0.5
 
 
 def alphas(pairs: Eigenpairs, alpha0: float) -> Topic:

@@ -40,8 +40,10 @@ from topicprism.spectral.moments import (
 from topicprism.spectral.tensor import in_space
 from topicprism.validation import check_rank
 
-NARROW = 32  # coordinates up to which all products are taken; beyond, each once: a sixth of them
-NOISE_EDGE_FACTOR = 1.15  # times the edge of noise: an eigenvalue above it is no chance
+MAX_DENSE_WIDTH = 32  # coordinates up to which products are taken in all orders, by BLAS; beyond
+# it each is taken once, a sixth of them
+NOISE_EDGE_FACTOR = 1.15  # times the edge of noise, which is that of infinitely many words: the
+# largest eigenvalue of finitely many varies around it, by up to a tenth in tests/test_automatic.py
 
 
 @dataclass(frozen=True, eq=False)
@@ -178,7 +180,7 @@ def _different_words(s: SketchSums, B: WordCoord) -> Cube:
         ppp - [sum_w B_w B_w Q_w, in three orders] + 2 sum_w x3_w B_w B_w B_w
     """
     K = B.shape[1]
-    if K > NARROW:
+    if K > MAX_DENSE_WIDTH:
         repeats = np.zeros((K, K, K))
         add_mixed_triples(repeats, B, s.Q - 2 / 3 * s.x3[:, None] * B)
         return fill_cube(s.ppp - repeats)

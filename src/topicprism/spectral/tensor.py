@@ -24,13 +24,22 @@ from topicprism._typing import Array, Cube, Square, Topic
 from topicprism.kernels import cpu
 from topicprism.model import TooManyTopics
 
-TOLERANCE = 1e-24  # a restart has converged when its squared step is below
-FINAL_ITERATION_FACTOR = 100  # times the iterations for the one column that is kept
-MAX_KERNEL_PRODUCTS = 150_000  # products in an iteration, up to which a kernel is faster than BLAS
-N_STARTS = 5  # of all pairs at once, the best of which is kept
-MAX_ROUNDS = 10  # from there; on text 5, 30 and 200 lead to topics that are as likely
-ENOUGH = 1e-12  # of the sum of squares: a round that gains less is the last
-EIGENVALUE_FLOOR = 1e-10  # an eigenvalue is positive when it is above this share of the largest
+
+@dataclass(frozen=True)
+class TensorSettings:
+    """Of both methods."""
+
+    squared_step: float = 1e-24  # a restart has converged when its step is below: a few roundings
+    final_iteration_factor: int = 100  # times the iterations for the one column that is kept
+    max_kernel_products: int = 150_000  # in an iteration; with more BLAS is faster than a kernel
+    stale_cosine: float = 0.5  # squared, of a restart that went to an eigenvector already found
+    n_starts: int = 5  # of all pairs at once, the best of which is kept
+    max_rounds: int = 10  # from there; on text 5, 30 and 200 lead to topics that are as likely
+    min_gain: float = 1e-12  # of the sum of squares: a round that gains less is the last
+    eigenvalue_floor: float = 1e-10  # of the largest: an eigenvalue below is zero but for rounding
+
+
+TENSOR = TensorSettings()
 
 
 @dataclass(frozen=True)
@@ -59,15 +68,15 @@ def power_method(
         values = np.sum(V * apply(T, V), axis=0)
         best = int(np.argmax(values))  # 3
         V[:, [best]] = _iterate(
-            T, V[:, [best]], FINAL_ITERATION_FACTOR * n_iterations, shift=float(values[best])
+            T, V[:, [best]], TENSOR.final_iteration_factor * n_iterations, shift=float(values[best])
         )
         v = V[:, best].copy()
         lam = float(v @ apply(T, v[:, None])[:, 0])
-        if not lam > EIGENVALUE_FLOOR * max([float(size), *(value for value, _ in found)]):
+        if not lam > TENSOR.eigenvalue_floor * max([float(size), *(value for value, _ in found)]):
             raise TooManyTopics(k, "third", i, largest=i)
         found.append((lam, v))
         T = T - lam * np.einsum("i,j,l->ijl", v, v, v)  # 4
-        stale = (v @ V) ** 2 > 0.5
+        stale = (v @ V) ** 2 > TENSOR.stale_cosine
         V[:, stale] = _unit(rng.standard_normal((k, int(stale.sum()))))
     values, vectors = (np.array(x) for x in zip(*found, strict=True))
     return Eigenpairs(values, vectors.T, float(np.linalg.norm(T) / size))
@@ -81,18 +90,18 @@ def all_at_once(T: Cube, rng: np.random.Generator) -> Eigenpairs:
     3. the largest eigenvalue first, as in the power method.
     """
     k, size = len(T), float(np.linalg.norm(T))
-    starts = (np.linalg.eigh(T @ rng.standard_normal(k))[1] for _ in range(N_STARTS))
+    starts = (np.linalg.eigh(T @ rng.standard_normal(k))[1] for _ in range(TENSOR.n_starts))
     best = max((_images(T, V) for V in starts), key=lambda found: float(found[2] @ found[2]))  # 1
     V, image, values = best
-    for _ in range(MAX_ROUNDS):
+    for _ in range(TENSOR.max_rounds):
         U, _, W = np.linalg.svd(image * values)  # 2
         before = float(values @ values)
         V, image, values = _images(T, U @ W)
-        if float(values @ values) <= (1 + ENOUGH) * before:
+        if float(values @ values) <= (1 + TENSOR.min_gain) * before:
             break
     V, values = V * np.sign(values), np.abs(values)
     order = np.argsort(-values)  # 3
-    n = int((values > EIGENVALUE_FLOOR * max(size, float(values.max()))).sum())
+    n = int((values > TENSOR.eigenvalue_floor * max(size, float(values.max()))).sum())
     if n < k:
         raise TooManyTopics(k, "third", n, largest=n)
     left = max(size**2 - float(values @ values), 0.0)  # V being orthonormal
@@ -120,9 +129,9 @@ def _iterate(T: Cube, V: Array, n_iterations: int, shift: float = 0.0) -> Array:
     A shift makes steps shorter and sure: without one, where noise is strong, columns
     may go round in circles.
     """
-    if T.size * V.shape[1] <= MAX_KERNEL_PRODUCTS:
+    if T.size * V.shape[1] <= TENSOR.max_kernel_products:
         rows = np.ascontiguousarray(V.T)
-        cpu.iterate(np.ascontiguousarray(T), rows, n_iterations, shift, TOLERANCE)
+        cpu.iterate(np.ascontiguousarray(T), rows, n_iterations, shift, TENSOR.squared_step)
         return rows.T
     V, moving, sizes = V.copy(), np.arange(V.shape[1]), np.zeros(V.shape[1])
     for _ in range(n_iterations):
@@ -131,7 +140,7 @@ def _iterate(T: Cube, V: Array, n_iterations: int, shift: float = 0.0) -> Array:
         sizes[moving] = np.linalg.norm(image, axis=0)
         after = _unit(image + shift * before)
         V[:, moving] = after
-        moving = moving[((after - before) ** 2).sum(axis=0) > TOLERANCE]
+        moving = moving[((after - before) ** 2).sum(axis=0) > TENSOR.squared_step]
         if np.argmax(sizes) not in moving:
             break
     return V

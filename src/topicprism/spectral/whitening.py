@@ -26,7 +26,7 @@ from scipy.sparse.linalg import ArpackError, LinearOperator, eigsh
 from topicprism._typing import Array
 from topicprism.model import TooManyTopics
 
-OVERSAMPLING = 10  # k~ / k in Algorithm 3
+OVERSAMPLING = 10  # k~ / k in Algorithm 3, for which the paper names no value
 
 
 @dataclass(frozen=True)

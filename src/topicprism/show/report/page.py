@@ -15,6 +15,7 @@ import topicprism
 from topicprism.inference import BURST_WORDS
 from topicprism.io.atomic import write_bytes
 from topicprism.kernels.faces import FACES
+from topicprism.kernels.many import MAX_DECREASE
 from topicprism.kernels.propagation import PROPAGATION
 from topicprism.show.markup import Html, isolated, join, tag
 from topicprism.show.report.evidence import about, choice
@@ -87,6 +88,7 @@ def _for_script(s: Summary) -> dict[str, Any]:
     return {
         **asdict(s.parameters),
         **PROPAGATION._asdict(),
+        "max_decrease": MAX_DECREASE,
         "faces": FACES._asdict(),
         "burst_words": BURST_WORDS,
         "reading": None if s.reading is None else asdict(s.reading),

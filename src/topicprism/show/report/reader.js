@@ -216,8 +216,10 @@ const reader = (facts) => {
       moved *= whole;
       const ahead =
         moved < before && before < Infinity ? (moved * before) / (before - moved) : Infinity;
+      const slow = facts.slow_factor * moved < facts.tolerance;
       const near =
-        40 * moved < facts.tolerance || (2 * moved < facts.tolerance && ahead < 5 * facts.tolerance);
+        facts.still_factor * moved < facts.tolerance ||
+        (slow && ahead < facts.ahead_factor * facts.tolerance);
       const calm = whole * Math.abs(now - variance) <= facts.variance_tolerance * now;
       if (near && calm && blocked <= facts.max_blocked_share * length) return true;
       if (moved >= before && sweep >= facts.full_step_sweeps) step *= facts.damping;
@@ -323,7 +325,7 @@ const reader = (facts) => {
     for (let i = 0; i < k; i++) {
       c[i] = r[i] - less * (c[i] + r[i]) - site[i];
       far = Math.max(far, Math.abs(c[i]));
-      if (step * c[i] < -0.8 * g[i]) step = (-0.8 * g[i]) / c[i];
+      if (step * c[i] < -facts.max_decrease * g[i]) step = (-facts.max_decrease * g[i]) / c[i];
     }
     const part = step / n;
     for (let i = 0; i < k; i++) {
