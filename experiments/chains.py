@@ -10,9 +10,10 @@ Two samples of at most 10,000 documents that have none in common, and others to 
 them hotel reviews that no table uses or the training part of the first fold of another corpus.
 Each sample has a chain of 20 topics; effects, which do not change the topics, are left out.
 Printed and written to docs/results/chains.csv: pR2, log-likelihood per word of one half of each
-test document given the other, NPMI and effective topics, means of the two samples; and the share
-of the ten most probable words that matched topics of the two samples have in common.  That share
-differs by 0.03 from seed to seed.  Rows that are there are left out.
+test document given the other, NPMI of the ten most probable words and of the ten that are shown
+(by relevance), effective topics, means of the two samples; and the share of the ten most probable
+words that matched topics of the two samples have in common.  That share differs by 0.03 from seed
+to seed.  Rows that are there are left out.
 """
 
 import argparse
@@ -25,19 +26,20 @@ import numpy as np
 from agreement import matched, words_in_common
 from comparison import records
 from comparison.corpora import CORPORA, ROOT, Split, fold, toy, vectorizer
-from comparison.scores import coherence, effective_topics, word_likelihood
+from comparison.scores import N_TOP, coherence, effective_topics, word_likelihood
 from scipy.sparse import csr_array
 
 from topicprism import Model
 from topicprism.documents import Threaded
 from topicprism.documents.corpus import Corpus
 from topicprism.documents.subsets import KeyCounts
-from topicprism.evaluation import pr2
+from topicprism.evaluation import npmi, pr2
 from topicprism.inference import infer
 from topicprism.learn import FitRequest, sampled_text
 from topicprism.learn.defaults import SAMPLED
 from topicprism.learn.response_topics import text_sketch
 from topicprism.learn.result import FitContext
+from topicprism.show.words import top_ids
 
 RESULTS = ROOT / "docs" / "results" / "chains.csv"
 N_DOCUMENTS, N_TEST, K, SEED = 10_000, 2_000, 20, 1
@@ -55,6 +57,8 @@ VARIANTS = {
     "400 sweeps": Variant(settings={"sweeps": (100, 300)}),
     "160 sweeps": Variant(settings={"sweeps": (60, 100)}),
     "response on proportions": Variant(settings={"response": "mixture"}),
+    "repeated words count": Variant(settings={"chain_burstiness": 0.0}),
+    "no round after the chain": Variant(settings={"rounds": 0}),
     "response on proportions, 400 sweeps, alpha0 1": Variant(
         settings={"response": "mixture", "sweeps": (100, 300), "alpha0": 1.0}
     ),
@@ -78,6 +82,7 @@ class Row:
     pr2: float
     log_likelihood: float
     npmi: float
+    npmi_shown: float
     effective_topics: float
     words_in_common: float
 
@@ -98,7 +103,8 @@ def scores(model: Model, s: Split) -> tuple[float, ...]:
     h = infer(model, s.X_test)
     y_hat = s.y.mean() + s.y.std() * (h @ model.eta)
     fit, words = pr2(s.y_test, y_hat), word_likelihood(model, s)
-    return fit, words, coherence(model, s), effective_topics(h)
+    shown = float(np.nanmean(npmi(top_ids(model, N_TOP), s.X)))
+    return fit, words, coherence(model, s), shown, effective_topics(h)
 
 
 def compare(corpus: str, name: str, samples: list[Split]) -> Row:
@@ -131,7 +137,7 @@ def _two(X: csr_array, y: np.ndarray, n: int, n_test: int) -> list[Split]:
 def show(r: Row) -> None:
     print(
         f"{r.corpus:16s} {r.variant:46s} {r.k:3d} {r.pr2:6.3f} {r.log_likelihood:8.4f} "
-        f"{r.npmi:6.3f} {r.effective_topics:7.1f} {r.words_in_common:9.3f}",
+        f"{r.npmi:6.3f} {r.npmi_shown:6.3f} {r.effective_topics:7.1f} {r.words_in_common:9.3f}",
         flush=True,
     )
 
@@ -167,7 +173,7 @@ def main() -> None:
     parser.add_argument("--jobs", type=int, default=1)
     parser.add_argument("--quick", action="store_true")
     args = parser.parse_args()
-    print(f"{'corpus':16s} {'variant':46s}   k    pR2  log-lik   NPMI  eff. k  in common")
+    print(f"{'corpus':16s} {'variant':46s}   k    pR2  log-lik   NPMI  shown  eff. k  in common")
     if args.quick:
         quick()
     else:

@@ -51,6 +51,17 @@ def automatic(out):
     assert 0 < mu < 2 * mu_known + 0.1
 
 
+def chains(out):
+    rows = [numbers(line[67:]) for line in out.splitlines()[1:]]
+    assert len(rows) == 3
+    for r2, likelihood, npmi, shown, used, common in rows:
+        assert 0 < r2 < 1
+        assert -7 < likelihood < 0
+        assert -1 < min(npmi, shown) <= max(npmi, shown) < 1
+        assert 1 < used <= 3
+        assert 0.3 < common <= 1
+
+
 def few_documents(out):
     gain, _, words, _ = table(out)["toy reviews"][2:]
     assert abs(gain) < 0.2

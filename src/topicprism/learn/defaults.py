@@ -136,6 +136,8 @@ class SampledTextDefaults:
     alpha0: float = 2.0  # of the proportions, in the chain; 1: likelihood and coherence are lower
     learn_alpha: bool = False  # learnt, some topics grow large and two samples agree less
     word_prior: float = 0.3  # 0.1: topics of two samples agree less
+    chain_burstiness: float = 0.25  # of repeated words in the chain; 0: words shown cohere less
+    rounds: int = 1  # of refinement after the chain, with TEXT.word_prior: likelihood rises by 0.01
     alpha0_grid: tuple[float, ...] = (1.0, 3.0, 10.0)  # of the prior at prediction
     burstiness_grid: tuple[float, ...] = (0.25, 0.0, 0.75)  # of repeated words at prediction
     steer_strength: float = 3.0  # 2: 0.01 of R2 less; 4: likelihood falls (docs/notebook.md)

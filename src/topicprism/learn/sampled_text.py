@@ -25,9 +25,9 @@ import numpy as np
 
 from topicprism._typing import Counts, Topic, WordTopic
 from topicprism.documents import Threaded
-from topicprism.documents.corpus import Corpus, Rows, joined
+from topicprism.documents.corpus import Corpus, joined, take_rows
 from topicprism.documents.subsets import ALL, KeyCounts, Subset
-from topicprism.inference import infer
+from topicprism.inference import infer, weighed
 from topicprism.learn import text_regime
 from topicprism.learn.crossfit import (
     fit_halves,
@@ -95,19 +95,25 @@ class SteeredChain:
         return STEERING.prior_sum if self.asked is None else self.asked
 
     def topics(self, docs: Threaded, start: Model, seed: int) -> Calibrated:
-        """The mean of the last states, with the coefficients of a regression."""
+        """The mean of the last states, with the coefficients of a regression.
+
+        In the chain a repeated word counts less; a last round of refinement counts all words.
+        """
+        X = _with_fewer_repeats(docs.corpus)
+        few = Threaded(Corpus(X, docs.corpus.y), docs.n_threads)
         plan = Plan(
             response=SAMPLED.response,
             family=Gaussian(STEERING.response_weight),
             beta=SAMPLED.word_prior,
             learn_alpha=SAMPLED.learn_alpha,
-            prior_shift=_Steering(docs, self.prior),
+            prior_shift=_Steering(few, self.prior),
         )
-        begin, X = self._begin(docs, start), _csr(docs.corpus)
+        begin = self._begin(few, start)
         data = observe(X, docs.corpus.y[:, None], plan.response)
         state = init(data, begin, plan, seed, infer(begin, X, n_threads=docs.n_threads))
         states = chain(data, state, plan, Schedule(*self.sweeps), docs.n_threads)
         mean = to_model(reduce(add, (keep(now) for now, keeping in states if keeping)))
+        mean = refine(docs, mean.with_alpha0(self.prior), SAMPLED.rounds)
         return calibrate(docs, self._with_prior(docs, mean), ALL)
 
     def _with_prior(self, docs: Threaded, model: Model) -> Model:
@@ -218,5 +224,7 @@ def _reasons(context: FitContext, k: int) -> dict[str, str]:
     }
 
 
-def _csr(corpus: Corpus) -> Counts:
-    return corpus.counts.to_csr() if isinstance(corpus.counts, Rows) else corpus.counts
+def _with_fewer_repeats(c: Corpus) -> Counts:
+    """Each count as whole words of evidence: a word repeated often is of one document's subject."""
+    rows = weighed(take_rows(c.counts, 0, len(c)), SAMPLED.chain_burstiness)
+    return replace(rows, data=np.rint(rows.data)).to_csr()
