@@ -87,7 +87,7 @@ def topics_of(
     rng, zz = own_stream(rng), sketch.second / sketch.weight
     mean, xx, b = sketch.first[:-1] / sketch.weight, zz[:-1, :-1], zz[-1, :-1]
     wanted = min(n_response, n_topics) if n_topics > 1 and response_has_signal(sketch) else 0
-    response = _apart(_within(sketch, orthonormal(mean, b, xx @ b), wanted, rng))
+    response = _apart(_within(sketch, fixed_signs(orthonormal(mean, b, xx @ b)), wanted, rng))
     content = _within(sketch, _leading(sketch, by_fold), n_topics - response.shape[1], rng)
     n, m = response.shape[1], content.shape[1]
     share = TEXT.response_share if n and m else float(n > 0)
