@@ -274,3 +274,18 @@ def test_a_model_that_predicts_worse_than_the_mean_is_not_taken():
     fitted = SpectralSLDA(random_state=0).fit(X[:3000], y[:3000])
     assert fitted.score(X[3000:], y[3000:]) > 0
     assert "predicted worse than by their mean" in fitted.selection_.reasons["n_topics"]
+
+
+@pytest.mark.parametrize("n", [150, 400])
+def test_a_response_turned_round_turns_effects_round_and_changes_no_topic(n):
+    texts, y = varied_texts(n)
+    X = FastCountVectorizer().fit_transform(texts)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", NothingPredictedWarning)
+        up, down = (AutoSLDA(random_state=0).fit(X, sign * np.array(y)) for sign in (1, -1))
+    assert_allclose(down.components_, up.components_[::-1], rtol=1e-12)
+    assert_allclose(down.coef_, -up.coef_[::-1], rtol=1e-12)
+    for name in ("coef_std_", "replication_", "alpha_"):
+        assert_allclose(getattr(down, name), getattr(up, name)[::-1], rtol=1e-12)
+    assert_allclose(down.predict(X), -up.predict(X), rtol=1e-12)
+    assert down.selection_.reasons == up.selection_.reasons

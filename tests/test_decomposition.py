@@ -13,9 +13,12 @@ from oracles import sym3
 from scipy.optimize import minimize
 from scipy.sparse.linalg import aslinearoperator
 
+from topicprism import Corpus, decompose, sketch
+from topicprism.datasets import make_slda
 from topicprism.model import TooManyTopics
 from topicprism.spectral import tensor
 from topicprism.spectral.recovery import to_simplex
+from topicprism.spectral.settings import Settings
 from topicprism.spectral.tensor import _iterate, all_at_once, apply, power_method
 from topicprism.spectral.whitening import whiten
 
@@ -204,3 +207,14 @@ def test_the_kernel_iterates_as_numpy_does(rng, monkeypatch, shift):
     best = [V[:, np.argmax(np.linalg.norm(apply(T, V), axis=0))] for _, _, V in found]
     assert_allclose(*best, atol=1e-9)
     assert_allclose(found[0][0], found[1][0], atol=1e-14)
+
+
+@pytest.mark.parametrize("n_restarts", [1, 7, 30])
+def test_a_decomposition_takes_one_number_of_the_stream_it_is_given(n_restarts):
+    """However many it draws: what comes after it must not depend on its last digits."""
+    X, y, _ = make_slda(300, n_words=40, n_topics=3, random_state=0)
+    made = sketch(Corpus(X, y), 16, np.random.default_rng(0))
+    rng, other = np.random.default_rng(1), np.random.default_rng(1)
+    decompose(made, 3, settings=Settings(n_restarts=n_restarts), rng=rng)
+    other.integers(2**62)
+    assert rng.random() == other.random()

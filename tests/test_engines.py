@@ -222,3 +222,23 @@ def test_passes_over_varied_text_are_as_many_as_the_docs_say():
     assert 15 <= told.all <= untold.all <= 100
     assert 30 <= told.some <= 60
     assert told.some + 30 <= untold.some <= 300
+
+
+@pytest.mark.parametrize("n_topics", [5, None])
+def test_the_cut_of_many_documents_on_disk_changes_last_digits_only(
+    tmp_path, monkeypatch, n_topics
+):
+    """Documents that are too many to be put in the order of their keys, in 2, 5 and 11 shards."""
+    for module in ("documents.disk", "learn.auto"):
+        monkeypatch.setattr(f"topicprism.{module}.MAX_ORDERED", 100)
+    texts, y = varied_texts(900)
+    X, y = FastCountVectorizer().fit_transform(texts), np.array(y)
+    fitted = []
+    for n in (2, 5, 11):
+        shards = Corpus(X, y).shards(n)
+        docs = OnDisk.write(tmp_path / str(n), shards)
+        fitted.append(SpectralSLDA(n_topics or "auto", random_state=0).fit_documents(docs))
+    for name in ("coef_", "coef_std_", "components_", "predictive_variance_", "replication_"):
+        first, *others = (getattr(m, name) for m in fitted)
+        for other in others:
+            assert_allclose(other, first, rtol=1e-7, atol=1e-7, err_msg=name)

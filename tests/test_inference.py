@@ -356,3 +356,21 @@ def test_two_topics_that_are_half_alike_and_a_sparse_prior(alpha0):
             errors.extend(2 * np.abs(infer(model, csr_array(X))[:, 0] - exact))
     assert np.max(errors) < 0.05
     assert np.mean(errors) < 0.01
+
+
+@pytest.mark.parametrize("k", [2, 3, 5, 40])
+@pytest.mark.parametrize("alpha0", [1e-5, 5e-7, 1e-30, 1e-100])
+def test_the_sparsest_priors_give_proportions(k, alpha0, rng):
+    """There one topic has all of a document, and no variance is left to divide by."""
+    mu = rng.dirichlet(np.full(60, 0.2), k).T
+    model = Model(np.full(k, alpha0 / k), mu, np.arange(k), 1.0)
+    for length in (3, 20, 300, 3000):
+        X = csr_array(rng.multinomial(length, mu[:, 0], size=6))
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ConvergenceWarning)
+            known = posterior(model, X)
+        assert_allclose(known.h.sum(axis=1), 1)
+        assert (known.h >= 0).all()
+        assert np.isfinite(known.variance(model.eta)).all()
+        if length >= 300:
+            assert_allclose(known.h[:, 0], 1, atol=0.05)  # as of other priors

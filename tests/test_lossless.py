@@ -678,3 +678,15 @@ def test_what_is_copied_leaves_room_on_the_disk(here, capsys, monkeypatch):
     writer.join()
     assert status == 2
     assert "pipe has more than 0 bytes, for which there is no room in" in err
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_a_signal_while_python_ends_does_not_change_the_status(number):
+    """All was written by then; a status of -15 would say that the command was killed."""
+    script = (
+        "import atexit, os, sys; sys.argv = ['topicprism', '--version']; "
+        f"atexit.register(os.kill, os.getpid(), {int(number)}); "
+        "from topicprism.__main__ import main; sys.exit(main())"
+    )
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True)
+    assert (done.returncode, done.stderr) == (0, b"")

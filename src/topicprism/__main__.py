@@ -32,8 +32,8 @@ def main() -> int:
     except Exception as error:  # the command itself could not be imported
         return _failed(error)
     finally:
-        for number in signals:  # all is done: Python's end needs no words
-            signal.signal(number, signal.SIG_DFL)
+        for number in signals:  # all is done and the status is known: Python's end changes neither
+            signal.signal(number, signal.SIG_IGN)
 
 
 def _run(ready: Callable[[], object]) -> int:

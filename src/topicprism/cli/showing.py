@@ -146,13 +146,16 @@ def scores(facts: dict[str, Any]) -> Iterator[str]:
 
 
 def _warning(found: dict[str, float], n_topics: int) -> Iterator[str]:
-    """A warning if the topics predict almost nothing: because of the words, or of the topics."""
+    """A note if the topics predict almost nothing: because of the words, or of the topics.
+
+    Whether coefficients may be interpreted is for ``Effects.predicts`` to say, everywhere.
+    """
     if found[OURS] >= MIN_USEFUL_R2:
         return
     if found.get(BASELINE, 0.0) < MIN_USEFUL_R2:
         warning = (
-            "neither the topics nor a regression on all words predicts the number: do not "
-            "interpret the coefficients"
+            "neither the topics nor a regression on all words predicts the number of held-out "
+            "documents: do not expect more of new ones"
         )
     elif n_topics == 1:
         warning = (
@@ -162,7 +165,7 @@ def _warning(found: dict[str, float], n_topics: int) -> Iterator[str]:
     else:
         warning = (
             f"these {n_topics} topics predict almost nothing, although a regression on all words "
-            "predicts the number: do not interpret the coefficients, and try another --n-topics"
+            "predicts the number: try another --n-topics"
         )
     yield from wrap(warning, WIDTH, initial_indent="  ", subsequent_indent="  ")
 

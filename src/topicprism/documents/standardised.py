@@ -9,7 +9,7 @@ topics in any units (of the same sign), to the last bit.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
 import numpy as np
@@ -33,6 +33,11 @@ class StandardisedDocuments:
     @property
     def n_words(self) -> int:
         return self.docs.n_words
+
+    @property
+    def mirrored(self) -> StandardisedDocuments:
+        """The same documents with the responses turned round."""
+        return replace(self, scale=replace(self.scale, scale=-self.scale.scale))
 
     @property
     def n_threads(self) -> int:

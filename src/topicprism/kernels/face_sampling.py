@@ -13,7 +13,7 @@ from __future__ import annotations
 import numpy as np
 
 from topicprism.kernels.compiling import inlined, jit
-from topicprism.kernels.faces import FACES, fit, proportions, solve_back
+from topicprism.kernels.faces import FACES, fit, pairs_of, proportions, solve_back, total_of
 
 
 @inlined
@@ -65,8 +65,8 @@ def integrate(words, n, mu, alpha, limits, known, g):  # type: ignore[no-untyped
     n_batches = max(FACES.min_batches, min(max_sweeps // FACES.sweeps_per_batch, FACES.max_batches))
     sums, mean = np.zeros((n_batches, k + 2)), np.empty(k)
     error = _sample(words, n, mu, alpha, q, each, best, tolerance, known, sums, mean)
-    pairs, most = sums[:, k + 1].sum() / sums[:, k].sum(), _pairs(mean)
-    g[:] = mean * (pairs / max(most - pairs, FACES.min_variance * most))
+    pairs = sums[:, k + 1].sum() / sums[:, k].sum()
+    g[:] = mean * total_of(pairs, mean, alpha.sum() + n[: len(words)].sum())
     return error
 
 
@@ -92,7 +92,7 @@ def _sample(words, n, mu, alpha, q, each, log, tolerance, known, sums, mean):  #
                 for i in range(k):
                     sums[done, i] += weight * h[i]
                 sums[done, k] += weight
-                sums[done, k + 1] += weight * _pairs(h)
+                sums[done, k + 1] += weight * pairs_of(h)
         done += 1
         if done >= FACES.min_batches:
             error = _mean_and_error(sums[:done], mean)
@@ -113,16 +113,6 @@ def _log_likelihood(words, n, mu, h):  # type: ignore[no-untyped-def]
         if norm > 0.0:
             log += n[t] * np.log(norm)
     return log
-
-
-@inlined
-def _pairs(h):  # type: ignore[no-untyped-def]
-    """The sum of h_i h_j over pairs i < j."""
-    total, pairs = 0.0, 0.0
-    for i in range(len(h)):
-        pairs += h[i] * total
-        total += h[i]
-    return pairs
 
 
 @jit

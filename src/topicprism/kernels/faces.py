@@ -226,6 +226,29 @@ def _scales(words, n, mu, alpha, inside, ref, h, centre, pull):  # type: ignore[
 
 
 @inlined
+def pairs_of(h):  # type: ignore[no-untyped-def]
+    """The sum of h_i h_j over pairs i < j."""
+    total, pairs = 0.0, 0.0
+    for i in range(len(h)):
+        pairs += h[i] * total
+        total += h[i]
+    return pairs
+
+
+@inlined
+def total_of(pairs, mean, most):  # type: ignore[no-untyped-def]
+    """The sum of g of a Dirichlet(g) with this mean, and E[h_i h_j] added up to ``pairs``.
+
+    Those of the mean are more by half the summed variances.  Where a prior is so sparse that one
+    topic has all, there is no variance to go by: then it is ``most``.
+    """
+    own = pairs_of(mean)
+    if own <= FACES.min_variance or pairs <= 0.0:
+        return most
+    return pairs / max(own - pairs, FACES.min_variance * own)
+
+
+@inlined
 def proportions(inside, x, h):  # type: ignore[no-untyped-def]
     """``h = exp(x) / sum(exp(x))`` over the topics of a face, 0 beside it; returns the log sum."""
     top, total = -np.inf, 0.0

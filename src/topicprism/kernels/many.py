@@ -16,6 +16,7 @@ from topicprism.kernels.compiling import inlined, reordered
 MIN_TOPICS = 32  # from which on these loops are used: with fewer they gain little
 MAX_DECREASE = 0.8  # of an entry of g in one step, which is shortened to leave it positive
 SMALLEST = 1.0 / 700  # exp(digamma(x)) of less is next to nothing, and of much less no float64
+MIN_Q = 1e-13  # of ``loss``: what rounding may leave of a sum of squares of some hundred topics
 LOG2_E = 1.4426950408889634  # for exp in powers of two, as are the next two
 LOG_2_HIGH, LOG_2_LOW = 0.693145751953125, 1.4286068203094172e-06  # their sum is log 2
 WITHOUT_SIGN = np.int64(0x7FFFFFFFFFFFFFFF)  # a mask for the bits of a float64
@@ -74,7 +75,8 @@ def add_word(mu_w, part, g, r):  # type: ignore[no-untyped-def]
 def loss(u0, norm, c, r):  # type: ignore[no-untyped-def]
     """``propagation._loss``, u0 being the sum of c + r, from sums of squares: P = u0^2 - sum u^2.
 
-    What cancels matters where one topic has next to all of a very long document.
+    Digits that cancel matter where one topic has next to all of a document: P is u0 Q at least, and
+    a Q that is less than rounding leaves is 0.
     """
     scale, uu, rr = 1.0 / norm, 0.0, 0.0
     for i in range(len(c)):
@@ -84,7 +86,7 @@ def loss(u0, norm, c, r):  # type: ignore[no-untyped-def]
         uu += u * u
         rr += y * y
     Q = 1.0 - rr
-    return (u0 + 1.0) * Q / (u0 * u0 - uu + u0 * Q) if Q > 0.0 else 0.0
+    return (u0 + 1.0) * Q / (max(u0 * u0 - uu, u0 * Q) + u0 * Q) if Q > MIN_Q else 0.0
 
 
 @reordered

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from topicprism.kernels import face_sampling, many
+from topicprism.kernels import face_sampling, faces, many
 from topicprism.kernels.compiling import inlined, jit
 
 
@@ -237,7 +237,7 @@ def _filter_parts(words, n, mu, alpha, g, r, mean):  # type: ignore[no-untyped-d
             mean[i] += weight * g[i] / total
     mean /= weights
     pairs /= weights  # E[sum of h_i h_j]; those of the mean are more by half its variance
-    g[:] = mean * (pairs / (_pairs(mean)[1] - pairs))
+    g[:] = mean * faces.total_of(pairs, mean, alpha.sum() + n[: len(words)].sum())
 
 
 @jit

@@ -4,7 +4,8 @@ One sketch of the documents, wide enough for the largest number of topics, decid
 Documents that follow sLDA get the estimator of the paper (:mod:`topicprism.learn.model_regime`);
 text with more structure than k topics the other (:mod:`topicprism.learn.text_regime`).  Documents
 are summed in the order of their keys and their responses are standardised, so that neither the
-order of rows nor the units of the response make a difference to the last digit.
+order of rows nor the units of the response make a difference to the last digit; nor does its sign,
+since the word that goes with the response most is made to go with high ones.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ from topicprism.learn.defaults import MODEL, SAMPLED, SKETCH
 from topicprism.learn.result import AS_ASKED, FitContext, FitRequest, FitResult
 from topicprism.learn.spectrum import describe_spectrum, determines_alpha0, read_spectrum
 from topicprism.model import ResponseScale
+from topicprism.spectral.basis import points_down
 from topicprism.spectral.decompose import width_for
 from topicprism.spectral.moments import word_sums
 from topicprism.spectral.sketch import Sketch, sketch_of
@@ -39,6 +41,8 @@ def learn(docs: Documents, request: FitRequest, rng: np.random.Generator) -> Fit
             all_ = all_ if docs is given else docs.total(survey)
         docs, request = StandardisedDocuments(docs, all_.scale), request.standardised(all_.scale)
         sums = docs.total(word_sums)
+        if points_down(sums):  # so that -y has the same topics
+            docs, sums = docs.mirrored, sums.mirrored
         sketch = sketch_of(docs, sums, width_for(request.n_topics or MODEL.max_topics), rng)
         spectrum = read_spectrum(sketch, request, sums)
         context = FitContext(docs, sketch, all_.keys, request, rng, spectrum.why, ordered)
@@ -51,7 +55,7 @@ def learn(docs: Documents, request: FitRequest, rng: np.random.Generator) -> Fit
             sampled = _sampled(context, all_.n_tokens)
             found = (sampled_text if sampled else text_regime).from_documents(context)
             found = found.with_reason(why_not) if why_not else found
-    return replace(found.in_units(all_.scale), n_short=all_.n_short)
+    return replace(found.in_units(docs.scale), n_short=all_.n_short)
 
 
 def _sampled(context: FitContext, n_tokens: float) -> bool:

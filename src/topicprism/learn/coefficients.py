@@ -32,7 +32,7 @@ from topicprism.learn.defaults import MODEL
 from topicprism.learn.jackknife import jackknife_std, without_each
 from topicprism.learn.result import FitRequest
 from topicprism.model import Model, TooManyTopics
-from topicprism.spectral.decompose import decompose
+from topicprism.spectral.decompose import decompose, own_stream
 from topicprism.spectral.sketch import Sketch
 
 Z95 = 1.96  # standard errors on either side of a 95 % interval
@@ -86,7 +86,7 @@ def coefficients(
     """From cross-fitted moments of folds; None if these do not have so many topics."""
     if len(folds) < 2:
         return None
-    fit = _fitted_like(like, request, rng)
+    fit = _fitted_like(like, request, own_stream(rng))
     try:
         if request.alpha0 is None and like.n_topics > 1:
             return _with_alpha0(folds, fit)

@@ -285,20 +285,17 @@ def with_cross_fit(
     asked = context.request.settings.noise_variance
     sigma = float(np.sqrt(variance[0] if asked is None else asked))
     reasons = found.selection.reasons | ({} if asked is not None else {"noise_variance": HELD_OUT})
-    order = np.lexsort((-found.model.alpha, coef))
-    back = {int(i): at for at, i in enumerate(order)}
     return replace(
         found,
-        model=replace(found.model, eta=eta, sigma=sigma).reordered(order),
+        model=replace(found.model, eta=eta, sigma=sigma),
         selection=replace(found.selection, noise_variance=sigma**2, reasons=reasons),
         predictive_variance=variance,
-        coef=coef[order],
-        coef_std=std[order],
-        replication=known.replication[order],
+        coef=coef,
+        coef_std=std,
+        replication=known.replication,
         cross_fitted_r2=scored.shrunk_r2,
         predicts=predicts,
-        frozen_topics=tuple(sorted(back[i] for i in found.frozen_topics)),
-    )
+    ).in_order
 
 
 def held_out_variance(docs: Documents, halves: Halves, scored: Predictions | None = None) -> Array:

@@ -36,10 +36,11 @@ from topicprism.learn.defaults import MODEL, TEXT
 from topicprism.learn.result import FitContext
 from topicprism.model import Model, TooManyTopics
 from topicprism.spectral.basis import orthonormal, scales
-from topicprism.spectral.decompose import decompose, width_for
+from topicprism.spectral.decompose import decompose, own_stream, width_for
 from topicprism.spectral.moments import pair_products, word_sums
 from topicprism.spectral.settings import Settings
 from topicprism.spectral.sketch import Sketch, sketch_of
+from topicprism.spectral.whitening import fixed_signs
 
 
 @dataclass(frozen=True)
@@ -83,10 +84,10 @@ def topics_of(
     ``by_fold`` are sizes of the directions ``across_mean`` in folds of the documents, to recognise
     near-duplicates by.
     """
-    zz = sketch.second / sketch.weight
+    rng, zz = own_stream(rng), sketch.second / sketch.weight
     mean, xx, b = sketch.first[:-1] / sketch.weight, zz[:-1, :-1], zz[-1, :-1]
     wanted = min(n_response, n_topics) if n_topics > 1 and response_has_signal(sketch) else 0
-    response = _apart(_within(sketch, orthonormal(mean, b, xx @ b), wanted, rng))
+    response = _apart(_within(sketch, fixed_signs(orthonormal(mean, b, xx @ b)), wanted, rng))
     content = _within(sketch, _leading(sketch, by_fold), n_topics - response.shape[1], rng)
     n, m = response.shape[1], content.shape[1]
     share = TEXT.response_share if n and m else float(n > 0)
@@ -119,7 +120,7 @@ def across_mean(sketch: Sketch) -> Square:
     """Orthonormal directions, as columns: across E[x] the principal axes of E[x x]."""
     mean, xx = sketch.first[:-1] / sketch.weight, sketch.second[:-1, :-1] / sketch.weight
     across = np.eye(len(mean)) - np.outer(mean, mean) / (mean @ mean)
-    vectors: Square = np.linalg.eigh(across @ xx @ across)[1]
+    vectors: Square = fixed_signs(np.linalg.eigh(across @ xx @ across)[1])
     return vectors
 
 

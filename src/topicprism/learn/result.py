@@ -9,11 +9,11 @@ from functools import cached_property
 
 import numpy as np
 
-from topicprism._typing import Array, Topic
+from topicprism._typing import Array, Ints, Topic
 from topicprism.documents.corpus import Documents
 from topicprism.documents.subsets import ALL, KeyCounts, Subset
 from topicprism.model import Model, ResponseScale
-from topicprism.spectral.decompose import Solution
+from topicprism.spectral.decompose import Solution, by_effect
 from topicprism.spectral.settings import Settings
 from topicprism.spectral.sketch import NOISE_EDGE_FACTOR, Sketch
 from topicprism.validation import check_problem
@@ -140,7 +140,7 @@ class FitResult:
         size, found, solution = abs(scale.scale), self.selection, self.solution
         trials = (replace(t, noise_variance=size**2 * t.noise_variance) for t in found.trials)
         variance = size**2 * found.noise_variance
-        return replace(
+        result = replace(
             self,
             model=self.model.in_units(scale),
             selection=replace(found, noise_variance=variance, trials=tuple(trials)),
@@ -148,6 +148,30 @@ class FitResult:
             coef=None if self.coef is None else scale.restored(self.coef),
             coef_std=None if self.coef_std is None else size * self.coef_std,
             solution=solution and replace(solution, model=solution.model.in_units(scale)),
+        )
+        return result.in_order if scale.scale < 0 else result
+
+    @property
+    def in_order(self) -> FitResult:
+        """The topics by their effects."""
+        effects = self.model.eta if self.coef is None else self.coef
+        return self.reordered(by_effect(self.model.alpha, effects))
+
+    def reordered(self, order: Ints) -> FitResult:
+        """The same result, its topics in another order."""
+        at = np.argsort(order)
+
+        def taken(values: Topic | None) -> Topic | None:
+            return None if values is None else values[order]
+
+        return replace(
+            self,
+            model=self.model.reordered(order),
+            coef=taken(self.coef),
+            coef_std=taken(self.coef_std),
+            replication=taken(self.replication),
+            frozen_topics=tuple(sorted(int(at[i]) for i in self.frozen_topics)),
+            solution=self.solution and self.solution.reordered(order),
         )
 
 

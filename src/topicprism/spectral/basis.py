@@ -126,6 +126,12 @@ def scales(sums: WordSums) -> tuple[Word, Word]:
     return root, np.divide(1, root, out=np.zeros_like(root), where=root > 0)
 
 
+def points_down(sums: WordSums) -> bool:
+    """Whether the word that goes with the response most goes with low responses: not so of -y."""
+    response = scales(sums)[1] * sums.covariance
+    return bool(response[np.abs(response).argmax()] < 0)
+
+
 def trace_of_A(sums: WordSums) -> float:
     """The sum of all eigenvalues of A."""
     _, inverse = scales(sums)

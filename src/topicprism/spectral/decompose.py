@@ -98,12 +98,21 @@ def decompose(
 ) -> Solution:
     """The model in a sketch; no document is looked at, so every k and alpha0 is cheap to try."""
     check_problem(n_topics, alpha0, sketch.basis.width)
+    rng = own_stream(rng)
     with one_blas_thread:
         try:
             return _decompose(sketch, n_topics, alpha0, settings, rng)
         except TooManyTopics as refused:
             fewer = partial(_decompose, sketch, alpha0=alpha0, settings=settings, rng=rng)
             raise _with_one_that_works(refused, fewer) from None
+
+
+def own_stream(rng: np.random.Generator) -> np.random.Generator:
+    """A generator that takes one number of ``rng``, however many are then drawn from it.
+
+    How many a decomposition draws may depend on a last digit: what comes after it must not.
+    """
+    return np.random.default_rng(int(rng.integers(2**62)))
 
 
 def _decompose(

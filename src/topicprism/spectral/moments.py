@@ -28,7 +28,7 @@ V x V and V x V x V are never formed.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -52,6 +52,12 @@ class WordSums:
     yx: Word
     x2: Word  # sum of x1 x1: what pair_products must be corrected by
     again: Word  # sum of x1 x2 where both are the same word: the diagonal of E[x1 x2]
+
+    @property
+    def mirrored(self) -> WordSums:
+        """The same of -y."""
+        y = RunningMoments(self.y.weight, -self.y.mean, self.y.squares)
+        return replace(self, y=y, about=-self.about, yx=-self.yx)
 
     def __add__(self, other: WordSums) -> WordSums:
         return WordSums(

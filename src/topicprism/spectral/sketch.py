@@ -38,6 +38,7 @@ from topicprism.spectral.moments import (
     word_sums,
 )
 from topicprism.spectral.tensor import in_space
+from topicprism.spectral.whitening import fixed_signs
 from topicprism.validation import check_rank
 
 MAX_DENSE_WIDTH = 32  # coordinates up to which products are taken in all orders, by BLAS; beyond
@@ -63,7 +64,7 @@ class Sketch:
     def eigenpairs(self) -> tuple[Array, Array]:
         """Eigenvalues of E[x x] in the coordinates of the sketch, the least first, and vectors."""
         values, vectors = np.linalg.eigh(self.second[:-1, :-1] / self.weight)
-        return values, vectors
+        return values, fixed_signs(vectors)
 
     @property
     def spectrum(self) -> Array:

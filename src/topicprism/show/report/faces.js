@@ -183,8 +183,7 @@ const faceSampling = (facts, mu) => {
     const share = kept.map(({ log }) => Math.exp(log - best)), total = sum(share);
     const each = share.map((s) => Math.ceil(set.points * (0.5 / kept.length + (0.5 * s) / total)));
     const { mean, pairs, error } = sample(counts, kept, each, best, known);
-    const most = pairsOf(mean);
-    const size = pairs / Math.max(most - pairs, set.min_variance * most);
+    const size = totalOf(pairs, mean, sum(alpha) + sum(counts.map(([, n]) => n)));
     return { found: mean.map((x) => x * size), error };
   }
 
@@ -224,6 +223,13 @@ const faceSampling = (facts, mu) => {
       total += h[i];
     }
     return pairs;
+  }
+
+  /** The sum of g, by the variance; where one topic has all there is none, and it is most. */
+  function totalOf(pairs, mean, most) {
+    const own = pairsOf(mean);
+    if (own <= set.min_variance || pairs <= 0) return most;
+    return pairs / Math.max(own - pairs, set.min_variance * own);
   }
 
   /** Square roots of the first primes. */
@@ -279,5 +285,5 @@ const faceSampling = (facts, mu) => {
     return { mean, pairs: total(k + 1) / weight, error: sum(errors) };
   }
 
-  return { apply, check, integrate };
+  return { apply, check, integrate, totalOf };
 };

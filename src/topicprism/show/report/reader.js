@@ -265,8 +265,8 @@ const reader = (facts) => {
     }
     for (let i = 0; i < k; i++) mean[i] /= weights;
     pairs /= weights;
-    const [, most] = totalAndPairs(mean);
-    for (let i = 0; i < k; i++) g[i] = (mean[i] * pairs) / (most - pairs);
+    const total = faces.totalOf(pairs, mean, sum(alpha) + sum(counts.map(([, n]) => n)));
+    for (let i = 0; i < k; i++) g[i] = mean[i] * total;
   }
 
   function filter(counts, least, g) {
