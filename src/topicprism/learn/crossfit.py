@@ -349,7 +349,11 @@ def _restricted(
         found,
         model=again.model,
         selection=replace(
-            found.selection, n_topics=len(keep), noise_variance=variance, reasons=reasons
+            found.selection,
+            n_topics=len(keep),
+            noise_variance=variance,
+            reasons=reasons,
+            n_begun=found.model.n_topics,
         ),
         predictive_variance=again.predictive_variance,
         frozen_topics=tuple(i for i, j in enumerate(keep.tolist()) if j in found.frozen_topics),
@@ -360,6 +364,16 @@ def _restricted(
 def _union(halves: Halves) -> Subset:
     """Both halves, which are next to each other."""
     return Subset(min(h.start for h, _ in halves), max(h.stop for h, _ in halves))
+
+
+def n_carried(docs: Documents, halves: Halves, keys: KeyCounts) -> int:
+    """Topics of one half of the documents that the other has, too (:func:`carried`)."""
+    (_, one), (_, other) = halves
+    order, similarity = matched_topics(one.mu, other.mu)
+    some = [(keys.at_most(TEXT.trial_documents, half), model) for half, model in halves]
+    shares = [docs.total(mean_shares, model, half).mean for half, model in some]
+    smaller = np.minimum(shares[0], np.where(order >= 0, shares[1][order], 0.0))
+    return len(carried(one, similarity, smaller)[0])
 
 
 def carried(model: Model, replication: Topic, shares: Topic) -> tuple[Ints, str]:

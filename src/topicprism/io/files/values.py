@@ -125,10 +125,13 @@ class Reader:
         return self.arrays[i]
 
     def _record(self, kind: type, inner: list[Any]) -> Any:
-        names = [f.name for f in fields(kind)]
-        if len(inner) != len(names):
+        """Files of earlier versions do not have what was added since, and is None there."""
+        known = fields(kind)
+        least = sum(f.default is not None for f in known)
+        if not least <= len(inner) <= len(known):
             raise wrong(f"it has a {kind.__name__} of {len(inner)} fields")
-        return kind(**dict(zip(names, map(self.decode, inner), strict=True)))
+        names = (f.name for f in known)
+        return kind(**dict(zip(names, map(self.decode, inner), strict=False)))
 
 
 def _split(utf8: NDArray[Any], ends: NDArray[Any]) -> list[str]:
