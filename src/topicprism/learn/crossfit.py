@@ -41,7 +41,7 @@ from topicprism.documents.sums import Additive
 from topicprism.evaluation import SAME_TOPIC, bhattacharyya, matched_topics
 from topicprism.inference import infer
 from topicprism.learn.defaults import EFFECTS, TEXT
-from topicprism.learn.result import FitContext, FitRequest, FitResult
+from topicprism.learn.result import FitContext, FitRequest, FitResult, Trial
 from topicprism.learn.ridge import (
     Products,
     calibrate,
@@ -366,14 +366,19 @@ def _union(halves: Halves) -> Subset:
     return Subset(min(h.start for h, _ in halves), max(h.stop for h, _ in halves))
 
 
-def n_carried(docs: Documents, halves: Halves, keys: KeyCounts) -> int:
-    """Topics of one half of the documents that the other has, too (:func:`carried`)."""
+def with_carried(trial: Trial, docs: Documents, halves: Halves, keys: KeyCounts) -> Trial:
+    """The trial with what :func:`carried` says of halves that were learnt with its topics."""
+    if not halves:
+        return trial
     (_, one), (_, other) = halves
     order, similarity = matched_topics(one.mu, other.mu)
     some = [(keys.at_most(TEXT.trial_documents, half), model) for half, model in halves]
     shares = [docs.total(mean_shares, model, half).mean for half, model in some]
     smaller = np.minimum(shares[0], np.where(order >= 0, shares[1][order], 0.0))
-    return len(carried(one, similarity, smaller)[0])
+    n_carried, n_large = (
+        len(carried(one, found, smaller)[0]) for found in (similarity, np.ones(one.n_topics))
+    )
+    return replace(trial, n_carried=n_carried, n_large=n_large)
 
 
 def carried(model: Model, replication: Topic, shares: Topic) -> tuple[Ints, str]:

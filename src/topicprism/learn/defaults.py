@@ -41,8 +41,8 @@ class TextDefaults:
     candidates: tuple[int, ...] = (3, 5, 10, 20)  # numbers of topics that are tried
     documents_per_topic: int = 20  # with fewer, a number of topics is not tried
     r2_tolerance: float = 0.03  # of predictive R2, given up for more topics to read
-    more_topics: tuple[int, ...] = (30, 50)  # tried where halves have nearly all in common,
-    carried_share: float = 0.9  # this share of them at least
+    more_topics: tuple[int, ...] = (30, 50)  # tried as long as this share of the topics at least
+    large_share: float = 0.9  # are not small (EFFECTS.min_share) or alike
     n_topics_of_few: int = 3  # where documents are too few to try any
     n_topics_unsupervised: int = (
         10  # without a response there is no score to compare; a common default

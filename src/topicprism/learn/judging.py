@@ -84,9 +84,10 @@ def more_topics(
 ) -> tuple[R, list[Trial]]:
     """The best of this and of more topics, and all trials.
 
-    More are tried as long as halves of the documents have nearly all topics in common.  They are
-    taken if halves then have more in common, words are likelier and the response is predicted no
-    worse.
+    More are tried as long as nearly all topics hold some share of the words and are unlike each
+    other.  (That halves of the documents do not have them in common does not speak against more:
+    of too few topics, each half may put together others.)  More are taken if halves then have more
+    in common, words are likelier and the response is predicted no worse.
     """
     (trial, best), trials = first, [first[0]]
     for k in TEXT.more_topics:
@@ -101,7 +102,7 @@ def more_topics(
 
 
 def allow_more(trial: Trial) -> bool:
-    return (trial.n_carried or 0) >= TEXT.carried_share * trial.n_topics
+    return (trial.n_large or 0) >= TEXT.large_share * trial.n_topics
 
 
 def better(more: Trial, fewer: Trial) -> bool:
@@ -120,5 +121,6 @@ def describe(trials: Sequence[Trial], taken: int) -> str:
     elif allow_more(last):
         end = "more are not tried"
     else:
-        end = "too few to try more"
+        small = last.n_topics - (last.n_large or 0)
+        end = f"more are not tried, since {small} of {taken} are small or like others"
     return f"halves of the documents have {said} topics in common; {end}"

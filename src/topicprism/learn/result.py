@@ -88,6 +88,7 @@ class Trial:
     coherence: float | None = None  # mean over topics of the NPMI of their ten most probable words
     exclusivity: float | None = None  # mean over topics of the share of these that is their own
     n_carried: int | None = None  # topics of one half of the documents that the other has, too
+    n_large: int | None = None  # topics, found again or not, that are neither small nor alike
 
 
 @dataclass(frozen=True, eq=False)

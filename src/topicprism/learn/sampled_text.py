@@ -36,7 +36,7 @@ from topicprism.learn.crossfit import (
     held_out,
     held_out_r2,
     mean_shares,
-    n_carried,
+    with_carried,
     with_cross_fit,
 )
 from topicprism.learn.defaults import SAMPLED, STEERING, TEXT
@@ -129,8 +129,8 @@ def _judged(found: _Attempt) -> Trial:
     c = found.context
     if not found.halves:
         return found.trial
-    carried = n_carried(c.docs, found.halves, c.keys)
-    return judged(replace(found.trial, n_carried=carried), c.docs, found.halves, c.keys, ALL)
+    trial = with_carried(found.trial, c.docs, found.halves, c.keys)
+    return judged(trial, c.docs, found.halves, c.keys, ALL)
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,7 @@ import numpy as np
 
 from topicprism.documents.corpus import Corpus, Documents
 from topicprism.documents.subsets import ALL, KeyCounts, Subset, SubsetDocuments, in_key_order
-from topicprism.learn.crossfit import fit_halves, n_carried, with_cross_fit
+from topicprism.learn.crossfit import fit_halves, with_carried, with_cross_fit
 from topicprism.learn.defaults import MODEL, TEXT
 from topicprism.learn.few import Folds, folds_of
 from topicprism.learn.judging import describe, judged, more_topics
@@ -52,11 +52,11 @@ def from_documents(context: FitContext) -> FitResult:
         fewer = f"of {chosen[0]}, halves of the documents have fewer in common than of {k}"
         again = _supervised(context, first, (k, f"{chosen[1]}; {fewer}", chosen[2]), folds)
         best = again if again.model.n_topics > best.model.n_topics else best
-    return _with_more(context, best, folds)
+    return _with_more(context, best, chosen[1], folds)
 
 
-def _with_more(context: FitContext, best: FitResult, folds: Folds | None) -> FitResult:
-    """With more topics than any tried so far, where halves have nearly all of these in common."""
+def _with_more(context: FitContext, best: FitResult, why: str, folds: Folds | None) -> FitResult:
+    """With more topics than any tried so far, where documents carry more."""
     tried = best.selection.trials
     if not tried or tried[-1].n_topics != best.selection.n_tried:
         return best
@@ -64,7 +64,6 @@ def _with_more(context: FitContext, best: FitResult, folds: Folds | None) -> Fit
     def learn(k: int) -> tuple[Trial, FitResult]:
         wide = replace(context, sketch=text_sketch(context.docs, k, context.rng))
         trial = folds.of(k)[1] if folds else _trials(wide, [k])[0]
-        why = best.selection.reasons["n_topics"]
         found = _supervised(wide, FirstTopics(wide), (k, why, (*tried, trial)), folds)
         return found.selection.trials[-1], found
 
@@ -103,15 +102,12 @@ def _supervised(
         return found
     halves = fit_halves(context.keys, subset, HalfLearner(context, model.n_topics))
     by_folds = folds.of(k)[0] if folds else None
-    if halves:
-        found = _with_carried(found, k, n_carried(context.docs, halves, context.keys))
+    trials = tuple(
+        with_carried(t, context.docs, halves, context.keys) if t.n_topics == k else t
+        for t in found.selection.trials
+    )
+    found = replace(found, selection=replace(found.selection, trials=trials))
     return with_cross_fit(found, context.docs, halves, context, by_folds)
-
-
-def _with_carried(found: FitResult, k: int, n: int) -> FitResult:
-    """What was tried, with how many of ``k`` topics the halves have in common."""
-    told = (replace(t, n_carried=n) if t.n_topics == k else t for t in found.selection.trials)
-    return replace(found, selection=replace(found.selection, trials=tuple(told)))
 
 
 @dataclass(frozen=True)

@@ -229,9 +229,9 @@ def plot_selection(fitted: Any, measure: str = "pr2", *, ax: Any = None) -> Any:
             "it; fit it again, or take 'pr2'"
         )
     ax = _axes((7, 4)) if ax is None else ax
-    k, std = [t.n_topics for t in trials], [t.pr2_std for t in trials]
+    k, std = np.array([(t.n_topics, t.pr2_std) for t in trials]).T
     error = std if measure == "pr2" else None
-    ax.errorbar(k, value, error, fmt="o-", color=ABOVE, ms=6, lw=1.4, capsize=3)
+    ax.errorbar(k, np.array(value), error, fmt="o-", color=ABOVE, ms=6, lw=1.4, capsize=3)
     ax.set_xscale("log")  # they are tried so
     ax.minorticks_off()
     ax.set_xticks(k, [f"{t.n_topics}\nalpha0 {t.alpha0:g}" for t in trials])

@@ -145,7 +145,7 @@ def _score(t: Trial) -> bool:
     return (
         all(type(value) is float and abs(value) < MAX_NUMBER for value in scores)
         and number(t.pr2_std, {})
-        and (t.n_carried is None or whole(t.n_carried, {}))
+        and all(n is None or whole(n, {}) for n in (t.n_carried, t.n_large))
     )
 
 
