@@ -21,7 +21,7 @@ from topicprism.model import Model
 from topicprism.validation import check_counts
 
 SMOOTHING = 1e-3
-BLOCK = 100_000  # entries whose probabilities are held at once
+BLOCK = 1_000_000  # probabilities of words by topic that are held at once
 # Least similarity of a topic found again.  On three corpora of reviews (experiments/stability.py)
 # 95 % of the pairs of different topics, of 20, are below 0.43 to 0.70.  Counterparts with 0.6 to
 # 0.7 have 9 % of their top words in common, with 0.7 to 0.8 22 %, above 0.9 70 %.
@@ -122,7 +122,7 @@ def word_log_likelihood(
             "the one used in training"
         )
     logs = 0.0
-    for start, stop in cut(counts, 1 + counts.nnz // BLOCK):
+    for start, stop in cut(counts, 1 + counts.nnz * model.n_topics // BLOCK):
         X = take_rows(counts, start, stop)
         rows = np.repeat(np.arange(start, stop), np.diff(X.indptr))
         p = np.einsum("jk,jk->j", model.mu[X.indices], h[rows])
