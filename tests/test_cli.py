@@ -495,19 +495,22 @@ def test_select_tells_what_was_tried_and_why(varied, capsys):
     assert status == 0
     assert max(map(len, out.splitlines())) <= 80
     assert re.search(r"^  \.\.\. and 12 more\n  32 are above 0\.0\d+; smaller", out, re.M)
-    tried = re.findall(
-        r"^([* ]) +(\d+) topics, alpha0 (?:3|10) +\+- 0\.\d{3} +0\.\d+  #+$", out, re.M
-    )
-    assert [k for _, k in tried] == ["3", "5", "10", "20"]
+    scores = r"0\.\d{3} \+- 0\.\d{3} +-\d\.\d{3} +-?0\.\d{3} +0\.\d{3}"
+    tried = re.findall(rf"^([* ]) +(\d+) +(?:3|10) +{scores} +(\d+|-)$", out, re.M)
+    assert [k for _, k, _ in tried] == ["3", "5", "10", "20"]
     (chosen,) = re.findall(r"^topics +(\d+) +the words vary in 32 or more significant", out, re.M)
-    marked = [k for mark, k in tried if mark == "*"]  # none where topics were dropped
-    assert marked in ([], [chosen])
+    ((taken, common),) = [(int(k), int(n)) for mark, k, n in tried if mark == "*"]
+    assert taken >= max(int(chosen), common)
     assert "<svg" in Path("p.svg").read_text()
     _, out, _ = run(capsys, "select", "varied.csv", "--json")
     facts = json.loads(out)
     assert [t["n_topics"] for t in facts["trials"]] == [3, 5, 10, 20]
     assert all(t["pr2_std"] > 0 for t in facts["trials"])
+    assert all(-6 < t["log_likelihood"] < -3 and t["exclusivity"] > 0 for t in facts["trials"])
     assert facts["chosen"]["topics"]["value"] == int(chosen)
+    assert facts["taken"] == taken
+    _, out, _ = run(capsys, "fit", "crowd.csv", "--json")
+    assert json.loads(out)["chosen"] == facts["chosen"]  # what it says is what fit does
 
 
 def test_varied_text_walks_the_whole_path(varied, capsys):

@@ -25,6 +25,7 @@ from topicprism.datasets import make_reviews
 from topicprism.learn import Selection, Trial
 from topicprism.show.effects import decimals, effects, percent, shares
 from topicprism.show.plots import (
+    MEASURES,
     plot_effects,
     plot_selection,
     plot_spectrum,
@@ -228,6 +229,22 @@ def test_selection_shows_each_trial_and_the_choice(topics):
     assert "chosen: 8" in [text.get_text() for text in ax.texts]
     ticks = [tick.get_text() for tick in ax.get_xticklabels()]
     assert ticks == ["2\nalpha0 1", "4\nalpha0 2", "8\nalpha0 2"]
+
+
+def test_selection_shows_other_measures_where_they_are_known(topics):
+    known = [Trial(k, 1.0, 0.1, 0.5, 0.01, -7 + 0.1 * k, 0.1 / k, 1 / k, k) for k in (2, 4)]
+    topics.selection_ = choice(4, known)
+    for measure in MEASURES:
+        ax = plot_selection(topics, measure)
+        (box,) = ax.containers
+        assert_allclose(box.lines[0].get_ydata(), [getattr(t, measure) for t in known])
+        assert ax.get_ylabel() == MEASURES[measure]
+        assert box.has_yerr == (measure == "pr2")
+    with pytest.raises(ValueError, match="got measure='r2', but expected one of 'pr2', 'log_l"):
+        plot_selection(topics, "r2")
+    topics.selection_ = choice(2, [Trial(2, 1.0, 0.1, 0.5, 0.01)])  # of a file of earlier days
+    with pytest.raises(ValueError, match="fitted by a version that did not measure it"):
+        plot_selection(topics, "coherence")
 
 
 @pytest.mark.parametrize(("n_topics", "said"), [("auto", "chosen: 8"), (3, "asked for: 3")])

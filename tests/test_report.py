@@ -267,7 +267,7 @@ def test_a_fit_of_text_with_more_structure_than_topics_gives_a_page():
     assert [r.parameter for r in s.choice.reasons] == ["n_topics", "alpha0", "noise_variance"]
     assert ("Repeated words", "down-weighted (burstiness 0.75)") in s.about
     page = render(s)
-    assert "Scores of other numbers of topics" in page
+    assert "Numbers of topics that were tried" in page
     assert s.decimals == 2  # as responses of 1 to 5 need, though coefficients are over 100
     low, high = s.left
     assert (low, high) == (min(y), max(y))

@@ -11,7 +11,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy.sparse import csr_array
 
 from topicprism.datasets import draw_corpus, draw_model
-from topicprism.evaluation import npmi
+from topicprism.evaluation import exclusivity, npmi, npmi_of, together
 from topicprism.model import Model
 from topicprism.show import plots
 from topicprism.show.words import (
@@ -214,6 +214,39 @@ def test_words_of_one_topic_go_together_better_than_words_of_several(rng):
     X, _, _ = draw_corpus(Model(truth.alpha, mu, truth.eta, 0.1), 300, 10, rng)
     same, mixed = npmi([[0, 1, 2, 3, 4, 5], [0, 1, 20, 21, 40, 41]], X)
     assert same > mixed + 0.3
+
+
+def test_npmi_is_the_same_from_counts_of_parts(rng):
+    """Documents in two places: how often words are together is added up."""
+    X = csr_array(rng.poisson(0.5, size=(40, 9)))
+    topics = [np.array([0, 3, 5]), np.array([1, 3, 8])]
+    words = np.array([0, 1, 3, 5, 7, 8])
+    both = together(X[:15], words) + together(X[15:], words)
+    assert_allclose(npmi_of(topics, words, both, 40), npmi(topics, X), rtol=1e-12)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_exclusivity_is_its_definition(seed):
+    """Draw one of a topic's top words at random, and one of the topics that might have said it."""
+    rng = np.random.default_rng(seed)
+    mu = rng.dirichlet(np.full(8, 0.3), size=4).T
+    topics = [rng.choice(8, size=n, replace=False) for n in (1, 3, 8, 5)]
+    expected = []
+    for i, ids in enumerate(topics):
+        said_by = [[mu[w, j] / sum(mu[w]) for j in range(4)] for w in ids]
+        expected.append(sum(shares[i] for shares in said_by) / len(ids))
+    assert_allclose(exclusivity(topics, mu), expected, rtol=1e-12)
+
+
+def test_exclusivity_at_the_edges():
+    apart = np.kron(np.eye(3), np.full((2, 1), 0.5))
+    assert exclusivity([[0, 1], [2, 3], [4, 5]], apart).tolist() == [1, 1, 1]
+    assert exclusivity([[0, 1], [0, 1], [0, 1]], apart).tolist() == [1, 0, 0]  # another's words
+    assert_allclose(exclusivity([[0], [1]], np.full((4, 2), 0.25)), 0.5)  # all alike: 1 / k
+    assert exclusivity([[0], []], np.array([[0.0, 0.0], [1.0, 1.0]]))[0] == 0  # a word of none
+    assert np.isnan(exclusivity([[0], []], np.ones((1, 2)))[1])
+    with pytest.raises(ValueError, match="expected columns from 0 to 3"):
+        exclusivity([[4]], np.full((4, 1), 0.25))
 
 
 @pytest.mark.parametrize("ids", [[0, 3], [-1, 0], [0.5, 1.0], [[0, 1], [1, 2]], ["a", "b"]])

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import linear_sum_assignment
-from scipy.sparse import csc_array, csr_array
+from scipy.sparse import csr_array
 from scipy.spatial.distance import cdist
 from sklearn.metrics import r2_score
 
@@ -22,7 +21,7 @@ from topicprism.model import Model
 from topicprism.validation import check_counts
 
 SMOOTHING = 1e-3  # uniform words in a predictive distribution: no held-out word is impossible
-BLOCK = 100_000  # entries whose probabilities are held at once
+BLOCK = 1_000_000  # probabilities of words by topic that are held at once
 # Least similarity of a topic found again.  On three corpora of reviews (experiments/stability.py)
 # 95 % of the pairs of different topics, of 20, are below 0.43 to 0.70.  Counterparts with 0.6 to
 # 0.7 have 9 % of their top words in common, with 0.7 to 0.8 22 %, above 0.9 70 %.
@@ -123,7 +122,7 @@ def word_log_likelihood(
             "the one used in training"
         )
     logs = 0.0
-    for start, stop in cut(counts, 1 + counts.nnz // BLOCK):
+    for start, stop in cut(counts, 1 + counts.nnz * model.n_topics // BLOCK):
         X = take_rows(counts, start, stop)
         rows = np.repeat(np.arange(start, stop), np.diff(X.indptr))
         p = np.einsum("jk,jk->j", model.mu[X.indices], h[rows])
@@ -176,23 +175,52 @@ def npmi(top_word_ids: Iterable[Sequence[int] | Ints], counts: Counts) -> Topic:
     twice counts once; a topic of one word has no pair and gets nan.
     """
     X = check_counts(counts)
-    present = csr_array((X.data > 0, X.indices, X.indptr), X.shape).tocsc().astype(np.int64)
     topics = [_word_ids(ids, X.shape[1]) for ids in top_word_ids]
-    return np.array([_mean_npmi(present[:, ids], X.shape[0]) for ids in topics])
+    words = np.unique(np.concatenate([np.empty(0, np.intp), *topics]))
+    return npmi_of(topics, words, together(X, words), X.shape[0])
 
 
-def _mean_npmi(present: csc_array[Any], n_documents: int) -> float:
-    """``present`` has a row for each document and a column for each word: 0 or 1."""
-    together: Array = (present.T @ present).toarray() / n_documents
-    i, j = np.triu_indices(len(together), 1)
+def together(counts: Counts | Rows, words: Ints) -> Ints:
+    """In how many documents each two of these words are; on the diagonal, each of them."""
+    X = counts.to_csr() if isinstance(counts, Rows) else counts
+    present = (X[:, words] > 0).astype(np.int64)
+    return np.asarray((present.T @ present).toarray())
+
+
+def npmi_of(topics: Sequence[Ints], words: Ints, both: Ints, n_documents: int) -> Topic:
+    """``npmi`` from what is ``together``, of sorted words that every topic's are among."""
+    at = [np.searchsorted(words, ids) for ids in topics]
+    return np.array([_mean_npmi(both[np.ix_(i, i)], n_documents) for i in at])
+
+
+def _mean_npmi(both: Ints, n_documents: int) -> float:
+    i, j = np.triu_indices(len(both), 1)
     if len(i) == 0:
         return float("nan")
-    p, each = together[i, j], np.diag(together)
+    p, each = both[i, j] / n_documents, np.diag(both) / n_documents
     value = np.where(p == 1, 0.0, -1.0)
     known = (p > 0) & (p < 1)
     apart = np.log(each[i[known]]) + np.log(each[j[known]])
     value[known] = apart / np.log(p[known]) - 1
     return float(value.mean())
+
+
+def exclusivity(top_word_ids: Iterable[Sequence[int] | Ints], mu: WordTopic) -> Topic:
+    """How much each topic's top words are its own: mean over them of ``own_shares``.
+
+    It is 1 for words that no other topic has, and 1 / k for words that all have alike.  A topic of
+    no words gets nan.
+    """
+    shares, topics = own_shares(mu), [_word_ids(ids, len(mu)) for ids in top_word_ids]
+    means = [shares[ids, i].mean() if len(ids) else np.nan for i, ids in enumerate(topics)]
+    return np.array(means)
+
+
+def own_shares(mu: WordTopic) -> WordTopic:
+    """mu[w, i] / sum_j mu[w, j], the exclusivity of a word to a topic; 0 for a word of none."""
+    total = mu.sum(axis=1, keepdims=True)
+    shares: WordTopic = np.divide(mu, total, out=np.zeros_like(mu), where=total > 0)
+    return shares
 
 
 def _word_ids(ids: Sequence[int] | Ints, n_words: int) -> Ints:

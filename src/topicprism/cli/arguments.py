@@ -241,7 +241,7 @@ def _select(sub: Any) -> Parser:
     options.table(p)
     options.counting(p)
     options.learning(p)
-    p.set_defaults(model="spectral", burn_in=None, kept_sweeps=None)
+    p.set_defaults(model=None, burn_in=None, kept_sweeps=None, held_out=FITTING.held_out)
     options.as_json(p)
     return p
 

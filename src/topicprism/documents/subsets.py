@@ -122,6 +122,10 @@ class SubsetDocuments:
     def n_words(self) -> int:
         return self.docs.n_words
 
+    @property
+    def n_threads(self) -> int:
+        return int(getattr(self.docs, "n_threads", 1))
+
     def total(self, part: Callable[..., S], *shared: Any) -> S:
         found: S = self.docs.total(of_subset, self.subset, part, *shared)
         return found

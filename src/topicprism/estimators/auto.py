@@ -28,7 +28,8 @@ class AutoSLDA(_SupervisedTopics):
     Parameters
     ----------
     n_topics : int or "auto", default="auto"
-        Number of topics.  "auto" begins with 20 on text and keeps those that documents support.
+        Number of topics.  "auto" begins with 20 on text, goes on to 30 and 50 where documents
+        support more, and keeps those that they support.
     alpha0, noise_variance, n_jobs, random_state
         As in :class:`SpectralSLDA`; on text, a given ``alpha0`` is the prior of predictions.
 

@@ -41,7 +41,7 @@ from topicprism.documents.sums import Additive
 from topicprism.evaluation import SAME_TOPIC, bhattacharyya, matched_topics
 from topicprism.inference import infer
 from topicprism.learn.defaults import EFFECTS, TEXT
-from topicprism.learn.result import FitContext, FitRequest, FitResult
+from topicprism.learn.result import FitContext, FitRequest, FitResult, Trial
 from topicprism.learn.ridge import (
     Products,
     calibrate,
@@ -346,7 +346,11 @@ def _restricted(
         found,
         model=again.model,
         selection=replace(
-            found.selection, n_topics=len(keep), noise_variance=variance, reasons=reasons
+            found.selection,
+            n_topics=len(keep),
+            noise_variance=variance,
+            reasons=reasons,
+            n_begun=found.model.n_topics,
         ),
         predictive_variance=again.predictive_variance,
         frozen_topics=tuple(i for i, j in enumerate(keep.tolist()) if j in found.frozen_topics),
@@ -357,6 +361,21 @@ def _restricted(
 def _union(halves: Halves) -> Subset:
     """Both halves, which are next to each other."""
     return Subset(min(h.start for h, _ in halves), max(h.stop for h, _ in halves))
+
+
+def with_common(trial: Trial, docs: Documents, halves: Halves, keys: KeyCounts) -> Trial:
+    """The trial with what :func:`supported` says of halves that were learnt with its topics."""
+    if not halves:
+        return trial
+    (_, one), (_, other) = halves
+    order, similarity = matched_topics(one.mu, other.mu)
+    some = [(keys.at_most(TEXT.trial_documents, half), model) for half, model in halves]
+    shares = [docs.total(mean_shares, model, half).mean for half, model in some]
+    smaller = np.minimum(shares[0], np.where(order >= 0, shares[1][order], 0.0))
+    n_in_common, n_large = (
+        len(supported(one, found, smaller)[0]) for found in (similarity, np.ones(one.n_topics))
+    )
+    return replace(trial, n_in_common=n_in_common, n_large=n_large)
 
 
 def supported(model: Model, replication: Topic, shares: Topic) -> tuple[Ints, str]:

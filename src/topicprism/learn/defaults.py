@@ -41,6 +41,8 @@ class TextDefaults:
     candidates: tuple[int, ...] = (3, 5, 10, 20)  # numbers of topics that are tried
     documents_per_topic: int = 20  # with fewer, a number of topics is not tried
     r2_tolerance: float = 0.03  # of predictive R2, given up for more topics to read
+    more_topics: tuple[int, ...] = (30, 50)  # tried as long as this share of the topics at least
+    large_share: float = 0.9  # are not small (EFFECTS.min_share) or alike
     n_topics_of_few: int = 3  # where documents are too few to try any
     n_topics_unsupervised: int = (
         10  # without a response there is no score to compare; a common default
@@ -51,6 +53,7 @@ class TextDefaults:
     few_folds: int = 5  # models of 400 of 500 documents are nearer to those of all than of 250
     min_fold_documents: int = 10  # with fewer there are no folds; not tuned
     trial_documents: int = 4_000  # to fit a trial; half as many are held out: R2 to about 0.02
+    likelihood_documents: int = 2_000  # held out, whose words are scored
     learn_documents: int = 20_000  # more change R2 by less than 0.005 (hotel reviews)
     rounds: int = 8  # of refinement; 15 and 40 lose R2
     trial_rounds: int = 5

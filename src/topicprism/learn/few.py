@@ -13,10 +13,11 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from topicprism.documents.corpus import MIN_WORDS, Corpus, joined
-from topicprism.documents.subsets import KeyCounts, Subset
+from topicprism.documents.subsets import ALL, KeyCounts, Subset
 from topicprism.inference import infer
 from topicprism.learn.crossfit import Predictions, predictions_of
 from topicprism.learn.defaults import TEXT
+from topicprism.learn.judging import judged
 from topicprism.learn.response_topics import are_few
 from topicprism.learn.result import FitContext, Trial
 from topicprism.model import Model
@@ -43,6 +44,7 @@ class Folds:
     """What five folds say of numbers of topics, each number learnt once."""
 
     corpus: Corpus
+    keys: KeyCounts
     folds: list[Subset]
     learn: Learner
     known: dict[int, tuple[Predictions, Trial]] = field(default_factory=dict)
@@ -63,7 +65,9 @@ class Folds:
         found = predictions_of(np.concatenate(y), np.concatenate(y_hat))
         alpha0 = float(np.median([m.alpha.sum() for m in models]))
         variance = float(np.mean([m.sigma**2 for m in models]))
-        return found, Trial(k, alpha0, variance, found.shrunk_r2, found.r2_std)
+        trial = Trial(k, alpha0, variance, found.shrunk_r2, found.r2_std)
+        held_out = list(zip(self.folds, models, strict=True))
+        return found, judged(trial, self.corpus, held_out, self.keys, ALL)
 
 
 def folds_of(context: FitContext, learn: Learner) -> Folds | None:
@@ -73,4 +77,4 @@ def folds_of(context: FitContext, learn: Learner) -> Folds | None:
         return None
     corpus = joined(context.docs.total(gathered, context.within).corpora).in_key_order()
     keys = KeyCounts.of(corpus, corpus.lengths >= MIN_WORDS)
-    return Folds(corpus, keys.cut(TEXT.few_folds), learn)
+    return Folds(corpus, keys, keys.cut(TEXT.few_folds), learn)

@@ -77,13 +77,18 @@ class FitContext:
 
 @dataclass(frozen=True)
 class Trial:
-    """How well one number of topics predicted documents that were held out."""
+    """How good one number of topics was; None is not known, as in files of earlier versions."""
 
     n_topics: int
     alpha0: float
     noise_variance: float
-    pr2: float
+    pr2: float  # of the responses of documents held out
     pr2_std: float
+    log_likelihood: float | None = None  # per word of half of a document held out, given the rest
+    coherence: float | None = None  # mean over topics of the NPMI of their ten most probable words
+    exclusivity: float | None = None  # mean over topics of the share of these that is their own
+    n_in_common: int | None = None  # topics of one half of the documents that the other has, too
+    n_large: int | None = None  # topics, found again or not, that are neither small nor alike
 
 
 @dataclass(frozen=True, eq=False)
@@ -97,6 +102,12 @@ class Selection:
     spectrum: Array  # eigenvalues of E[x x] in the sketch, the largest first
     threshold: float  # an eigenvalue below it may be sampling noise
     reasons: dict[str, str]  # a sentence for each parameter
+    n_begun: int | None = None  # topics before some were dropped that documents do not support
+
+    @property
+    def n_tried(self) -> int:
+        """The number of topics that was taken of those tried."""
+        return self.n_begun or self.n_topics
 
 
 @dataclass(frozen=True)

@@ -168,13 +168,28 @@ def likeliest_alpha0(
     docs: Documents, model: Model, subset: Subset, grid: tuple[float, ...]
 ) -> float:
     """The one with the highest likelihood of half of a document's words given the others."""
-    fits = [docs.total(completion, model.with_alpha0(alpha0), subset) for alpha0 in grid]
-    return grid[int(np.argmax(fits))]
+    return grid[int(np.argmax(likelihoods(docs, model, subset, grid)))]
 
 
-def completion(c: Corpus, model: Model, subset: Subset) -> float:
-    """Log-likelihood of one half of each document's words given the other."""
+def likelihoods(
+    docs: Documents, model: Model, subset: Subset, grid: tuple[float, ...]
+) -> list[float]:
+    """Per word of one half of each document given the other, for each strength of the prior."""
+    sums = [docs.total(completion, model.with_alpha0(alpha0), subset) for alpha0 in grid]
+    return [s.logs / max(s.words, 1.0) for s in sums]
+
+
+@dataclass(frozen=True)
+class Completion(Additive):
+    """Log-likelihood of one half of each document's words given the other; how many they are."""
+
+    logs: float
+    words: float
+
+
+def completion(c: Corpus, model: Model, subset: Subset) -> Completion:
     rows = subset.rows(c)
     seen, second_half = split_words(rows.counts, rows.keys, 0)
     words = float(second_half.data.sum())
-    return words and words * word_log_likelihood(model, second_half, infer(model, seen))
+    per_word = word_log_likelihood(model, second_half, infer(model, seen)) if words else 0.0
+    return Completion(words * per_word, words)

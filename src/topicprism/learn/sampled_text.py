@@ -9,7 +9,8 @@
    whether topics are found again (:mod:`topicprism.learn.crossfit`).
 4. Where sampled topics predict much less than topics fitted to the response, the result is that
    of :mod:`topicprism.learn.text_regime`: few words tell of the response, beside much else.
-5. Unless their number was asked for, topics that the documents do not support are dropped.
+5. Unless their number was asked for, more topics are tried where the halves have nearly all in
+   common (:mod:`topicprism.learn.judging`), and those that documents do not support are dropped.
 
 At most SAMPLED.max_documents documents are sampled, in the order of their keys.
 """
@@ -30,16 +31,20 @@ from topicprism.documents.subsets import ALL, KeyCounts, Subset
 from topicprism.inference import infer, weighed
 from topicprism.learn import text_regime
 from topicprism.learn.crossfit import (
+    Halves,
     fit_halves,
+    held_out,
     held_out_r2,
     mean_shares,
+    with_common,
     with_cross_fit,
 )
 from topicprism.learn.defaults import SAMPLED, STEERING, TEXT
 from topicprism.learn.few import gathered
+from topicprism.learn.judging import describe, judged, more_topics
 from topicprism.learn.refine import refine
 from topicprism.learn.response_topics import FirstTopics, text_sketch
-from topicprism.learn.result import AS_ASKED, FitContext, FitResult, listed, selection_of
+from topicprism.learn.result import AS_ASKED, FitContext, FitResult, Trial, listed, selection_of
 from topicprism.learn.ridge import Calibrated, best_prior, calibrate, products, regress
 from topicprism.learn.steering import gradients, map_products, shifted
 from topicprism.model import Model
@@ -62,25 +67,70 @@ def from_documents(context: FitContext) -> FitResult:
     sample, own = _sample(context, k)
     start = _start(own, k)
     seeds = context.rng.integers(2**62, size=3).tolist()
-    learner = _HalfLearner(own, k, seeds[1:])
-    halves = fit_halves(own.keys, ALL, learner)
-    spectral = [(half, m) for (half, _), m in zip(halves, learner.spectral, strict=True)]
-    r2 = held_out_r2(sample, halves), held_out_r2(sample, spectral)
+    first = _attempt(own, k, seeds[1:])
+    r2 = first.trial.pr2, held_out_r2(sample, first.spectral)
     if r2[0] < SAMPLED.min_r2_share * r2[1]:
         return _of_the_response(context, *r2)
+    best, why, trials = first, AS_ASKED, list[Trial]()
+    if context.request.n_topics is None:
+        best, trials = _number_of_topics(first, seeds[1:])
+        why = f"{context.spectrum_reason}; {describe(trials, best.trial.n_topics)}"
+    if best is not first:
+        start = _start(best.context, best.trial.n_topics)
     steered = SteeredChain(context.request.alpha0, SAMPLED.sweeps)
     found = steered.topics(sample, start, seeds[0])
     model, asked, reasons = (
         found.model,
         context.request.settings.noise_variance,
-        _reasons(context, k),
+        _reasons(context, why),
     )
     if asked is not None:
         model = replace(model, sigma=float(np.sqrt(asked)))
         reasons["noise_variance"] = AS_ASKED
-    selection = selection_of(context.sketch, model, float(model.alpha.sum()), (), reasons)
+    selection = selection_of(
+        context.sketch, model, float(model.alpha.sum()), tuple(trials), reasons
+    )
     result = FitResult(model, selection, found.predictive_variance)
-    return with_cross_fit(result, sample, halves, context)
+    return with_cross_fit(result, sample, best.halves, context)
+
+
+@dataclass(frozen=True)
+class _Attempt:
+    """Some number of topics, learnt from each half of the documents."""
+
+    context: FitContext
+    halves: Halves
+    spectral: Halves  # the response's own topics alone
+    trial: Trial
+
+
+def _attempt(context: FitContext, k: int, seeds: list[int]) -> _Attempt:
+    learner = _HalfLearner(context, k, [*seeds])
+    halves = fit_halves(context.keys, ALL, learner)
+    spectral = [(half, m) for (half, _), m in zip(halves, learner.spectral, strict=True)]
+    told, models = held_out(context.docs, halves), [m for _, m in halves]
+    alpha0 = float(np.median([m.alpha.sum() for m in models])) if models else 0.0
+    variance = float(np.mean([m.sigma**2 for m in models])) if models else 0.0
+    return _Attempt(context, halves, spectral, Trial(k, alpha0, variance, told.r2, told.r2_std))
+
+
+def _number_of_topics(first: _Attempt, seeds: list[int]) -> tuple[_Attempt, list[Trial]]:
+    context = first.context
+
+    def learn(k: int) -> tuple[Trial, _Attempt]:
+        wide = replace(context, sketch=text_sketch(context.docs, k, context.rng))
+        found = _attempt(wide, k, seeds)
+        return _judged(found), found
+
+    return more_topics((_judged(first), first), learn, context.n_documents)
+
+
+def _judged(found: _Attempt) -> Trial:
+    c = found.context
+    if not found.halves:
+        return found.trial
+    trial = with_common(found.trial, c.docs, found.halves, c.keys)
+    return judged(trial, c.docs, found.halves, c.keys, ALL)
 
 
 @dataclass(frozen=True)
@@ -211,8 +261,7 @@ def _sample(context: FitContext, n_topics: int) -> tuple[Threaded, FitContext]:
     return docs, own
 
 
-def _reasons(context: FitContext, k: int) -> dict[str, str]:
-    why = AS_ASKED if context.request.n_topics else f"{context.spectrum_reason}; fitting began with {k}"
+def _reasons(context: FitContext, why: str) -> dict[str, str]:
     return {
         "n_topics": why,
         "alpha0": f"the smallest of {listed(SAMPLED.alpha0_grid)} within "

@@ -15,9 +15,10 @@ import numpy as np
 
 from topicprism.documents.corpus import Corpus, Documents
 from topicprism.documents.subsets import ALL, KeyCounts, Subset, SubsetDocuments, in_key_order
-from topicprism.learn.crossfit import fit_halves, with_cross_fit
+from topicprism.learn.crossfit import fit_halves, with_common, with_cross_fit
 from topicprism.learn.defaults import MODEL, TEXT
 from topicprism.learn.few import Folds, folds_of
+from topicprism.learn.judging import describe, judged, more_topics
 from topicprism.learn.refine import refine
 from topicprism.learn.response_topics import FirstTopics, text_sketch
 from topicprism.learn.result import AS_ASKED, FitContext, FitResult, Trial, listed, selection_of
@@ -51,7 +52,28 @@ def from_documents(context: FitContext) -> FitResult:
         fewer = f"of {chosen[0]}, halves of the documents have fewer in common than of {k}"
         again = _supervised(context, first, (k, f"{chosen[1]}; {fewer}", chosen[2]), folds)
         best = again if again.model.n_topics > best.model.n_topics else best
-    return best
+    return _with_more(context, best, chosen[1], folds)
+
+
+def _with_more(context: FitContext, best: FitResult, why: str, folds: Folds | None) -> FitResult:
+    """With more topics than any tried so far, where documents support more."""
+    tried = best.selection.trials
+    if not tried or tried[-1].n_topics != best.selection.n_tried:
+        return best
+
+    def learn(k: int) -> tuple[Trial, FitResult]:
+        wide = replace(context, sketch=text_sketch(context.docs, k, context.rng))
+        trial = folds.of(k)[1] if folds else _trials(wide, [k])[0]
+        found = _supervised(wide, FirstTopics(wide), (k, why, (*tried, trial)), folds)
+        return found.selection.trials[-1], found
+
+    last, trials = more_topics((tried[-1], best), learn, context.n_documents)
+    if len(trials) == 1:
+        return best
+    reasons = last.selection.reasons
+    reasons |= {"n_topics": f"{reasons['n_topics']}; {describe(trials, last.selection.n_tried)}"}
+    known = replace(last.selection, trials=(*tried[:-1], *trials), reasons=reasons)
+    return replace(last, selection=known)
 
 
 def few_folds(context: FitContext) -> Folds | None:
@@ -80,6 +102,11 @@ def _supervised(
         return found
     halves = fit_halves(context.keys, subset, HalfLearner(context, model.n_topics))
     by_folds = folds.of(k)[0] if folds else None
+    trials = tuple(
+        with_common(t, context.docs, halves, context.keys) if t.n_topics == k else t
+        for t in found.selection.trials
+    )
+    found = replace(found, selection=replace(found.selection, trials=trials))
     return with_cross_fit(found, context.docs, halves, context, by_folds)
 
 
@@ -194,10 +221,18 @@ def _trials(context: FitContext, tried: list[int]) -> tuple[Trial, ...]:
     sketch = text_sketch(docs, max(tried), context.rng)
     known = replace(context, docs=docs, sketch=sketch, within=rest)
     held_out, first = SubsetDocuments(context.docs, rest.rest), FirstTopics(known)
-    return tuple(_trial(known, k, first.of(k), held_out) for k in tried)
+    read = context.at_most(TEXT.learn_documents)
+
+    def trial(k: int) -> Trial:
+        scored, model = _trial(known, k, first.of(k), held_out)
+        return judged(scored, context.docs, [(rest.rest, model)], context.keys, read)
+
+    return tuple(trial(k) for k in tried)
 
 
-def _trial(context: FitContext, k: int, first: tuple[Model, int], held_out: Documents) -> Trial:
+def _trial(
+    context: FitContext, k: int, first: tuple[Model, int], held_out: Documents
+) -> tuple[Trial, Model]:
     docs, (start, n_frozen) = context.docs, first
     subset = context.at_most(TEXT.trial_documents)
     model = refine(docs, start, TEXT.trial_rounds, n_frozen, subset)
@@ -209,4 +244,4 @@ def _trial(context: FitContext, k: int, first: tuple[Model, int], held_out: Docu
     tried_on = held_out.total(products, model, ALL)
     fit = tried_on.pr2(found.eta)
     std = 2 * np.sqrt(max(fit, 0.05)) * (1 - fit) / np.sqrt(max(tried_on.n, 1))
-    return Trial(k, alpha0, found.variance, fit, float(std))
+    return Trial(k, alpha0, found.variance, fit, float(std)), model

@@ -11,10 +11,11 @@ from topicprism.documents.subsets import in_key_order, of_subset, of_subsets
 from topicprism.learn.auto import survey
 from topicprism.learn.crossfit import inferred, mean_shares
 from topicprism.learn.few import gathered
+from topicprism.learn.judging import words_together
 from topicprism.learn.noise import cross_products
 from topicprism.learn.refine import expected_counts
 from topicprism.learn.response_topics import sizes_by_fold
-from topicprism.learn.ridge import products, residual_sums
+from topicprism.learn.ridge import completion, products, residual_sums
 from topicprism.spectral.moments import pair_products, sketch_sums, word_sums
 
 S = TypeVar("S")
@@ -32,6 +33,8 @@ PURPOSES: dict[Callable[..., Any], str] = {  # of a pass, by the function whose 
     inferred: "regressing halves on topics of each other",
     mean_shares: "measuring topics",
     gathered: "gathering documents",
+    completion: "measuring the likelihood of words",
+    words_together: "measuring coherence",
 }
 
 

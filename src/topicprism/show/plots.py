@@ -24,6 +24,12 @@ LOGARITHMIC: dict[str, dict[str, Any]] = {
     LOG: {"value": "log"},
     LOG1P: {"value": "symlog", "linthresh": 1.0},
 }
+MEASURES = {  # of a number of topics
+    "pr2": "predictive R² on held-out documents",
+    "log_likelihood": "log-likelihood per held-out word",
+    "coherence": "coherence of top words (NPMI)",
+    "exclusivity": "exclusivity of top words",
+}
 MIN_PROBABILITY = 1e-12  # of a word in a topic, where zero is not allowed
 
 
@@ -186,8 +192,8 @@ def plot_spectrum(fitted: Any, *, ax: Any = None) -> Any:
     return _bare(ax)
 
 
-def plot_selection(fitted: Any, *, ax: Any = None) -> Any:
-    """How well each number of topics tried predicted documents held out; the chosen one marked.
+def plot_selection(fitted: Any, measure: str = "pr2", *, ax: Any = None) -> Any:
+    """How good each number of topics tried was; the chosen one marked.
 
     Where none was tried, because the spectrum shows a clear number or one was set, it is marked in
     the spectrum.
@@ -195,7 +201,10 @@ def plot_selection(fitted: Any, *, ax: Any = None) -> Any:
     Parameters
     ----------
     fitted : pipeline or estimator
-        A fitted spectral one.
+        A fitted spectral one, or the default.
+    measure : {"pr2", "log_likelihood", "coherence", "exclusivity"}, default="pr2"
+        What to show of each: how well it predicts documents held out, with one standard error;
+        the log-likelihood per word of these; NPMI or exclusivity of top words, means over topics.
     ax : matplotlib Axes or None, default=None
         Where to draw.
 
@@ -203,6 +212,9 @@ def plot_selection(fitted: Any, *, ax: Any = None) -> Any:
     -------
     matplotlib Axes
     """
+    if measure not in MEASURES:
+        listed = ", ".join(map(repr, MEASURES))
+        raise ValueError(f"got measure={measure!r}, but expected one of {listed}; choose one")
     topics = _topics(fitted)
     selection: Any = getattr(topics, "selection_", None)
     trials = getattr(selection, "trials", ())
@@ -210,13 +222,20 @@ def plot_selection(fitted: Any, *, ax: Any = None) -> Any:
         asked = topics.n_topics == topics.model_.n_topics
         ax = plot_spectrum(fitted, ax=ax)
         return _mark(ax, topics.model_.n_topics, "asked for" if asked else "chosen")
+    value = [getattr(t, measure) for t in trials]
+    if None in value:
+        raise ValueError(
+            f"got measure={measure!r}, but this model was fitted by a version that did not measure "
+            "it; fit it again, or take 'pr2'"
+        )
     ax = _axes((7, 4)) if ax is None else ax
-    k, pr2, std = np.array([(t.n_topics, t.pr2, t.pr2_std) for t in trials]).T
-    ax.errorbar(k, pr2, std, fmt="o-", color=ABOVE, ms=6, lw=1.4, capsize=3)
+    k, std = np.array([(t.n_topics, t.pr2_std) for t in trials]).T
+    error = std if measure == "pr2" else None
+    ax.errorbar(k, np.array(value), error, fmt="o-", color=ABOVE, ms=6, lw=1.4, capsize=3)
     ax.set_xscale("log")  # they are tried so
     ax.minorticks_off()
     ax.set_xticks(k, [f"{t.n_topics}\nalpha0 {t.alpha0:g}" for t in trials])
-    ax.set(xlabel="number of topics", ylabel="predictive R² on held-out documents")
+    ax.set(xlabel="number of topics", ylabel=MEASURES[measure])
     return _bare(_mark(ax, selection.n_topics, "chosen"))
 
 

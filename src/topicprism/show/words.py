@@ -29,6 +29,7 @@ from numpy.typing import NDArray
 from scipy.stats import rankdata
 
 from topicprism._typing import Ints, Topic, Word, WordTopic
+from topicprism.evaluation import own_shares
 from topicprism.model import Model
 
 Words = NDArray[np.object_]
@@ -74,9 +75,7 @@ def frex(mu: WordTopic, weight: float = WEIGHT) -> WordTopic:
     The exclusivity of a word to a topic is mu over its sum over topics.
     """
     _check_weight(weight)
-    total = mu.sum(axis=1, keepdims=True)
-    exclusive = np.divide(mu, total, out=np.zeros_like(mu), where=total > 0)
-    often, only = (rankdata(x, "max", axis=0) / len(mu) for x in (mu, exclusive))
+    often, only = (rankdata(x, "max", axis=0) / len(mu) for x in (mu, own_shares(mu)))
     value: WordTopic = 1 / (weight / often + (1 - weight) / only)
     return value
 

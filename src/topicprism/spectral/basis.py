@@ -155,6 +155,7 @@ def _leading(
     """
     n, sizes, image_of_own = S.shape[1], [0.0], own[:, :0]
     known = images = found = np.empty((len(S), 0))
+    products = np.empty((0, 0))  # known.T @ images, of which eigh reads what is below the diagonal
     S = np.hstack([own, S[:, own.shape[1] :]])
     for _ in range(BASIS.max_passes):
         S = _new_directions(S, np.hstack([mean, known]))
@@ -163,17 +164,21 @@ def _leading(
         known, images = np.hstack([known, S]), np.hstack([images, times_A(S)])  # 1
         if len(sizes) == 1:
             image_of_own = images @ (known.T @ own)  # which is in the span of the first block
+        old, products = products, np.zeros((known.shape[1],) * 2)
+        products[: len(old), : len(old)], products[len(old) :] = old, S.T @ images
         S = images[:, -S.shape[1] :]
-        values, vectors = np.linalg.eigh(known.T @ images)  # 2
+        values, vectors = np.linalg.eigh(products)  # 2
         top = slice(-1, -n - 1, -1)
-        found = images @ vectors[:, top]  # 3
         sizes.append(float(np.log(np.sum(values[top].clip(1e-150) ** 2))))
         if len(sizes) > 3:
             before, last = np.diff(sizes[-3:])
             if last**2 < BASIS.min_gain * before:
                 break
         if known.shape[1] >= BASIS.max_blocks * n:
-            S, known, images = found, known[:, :0], images[:, :0]
+            S = found = images @ vectors[:, top]  # 3
+            known, images, products = known[:, :0], images[:, :0], products[:0, :0]
+    if images.shape[1]:
+        found = images @ vectors[:, top]
     return found, image_of_own
 
 

@@ -28,6 +28,8 @@ V x V and V x V x V are never formed.
 
 from __future__ import annotations
 
+from collections import deque
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -164,13 +166,20 @@ def add_triples(T: Cube, P: Array, w: Array) -> None:
         T[: j + 1, j, j:] += (P[:, : j + 1].T * (w * P[:, j])) @ P[:, j:]
 
 
-def add_mixed_triples(T: Cube, P: Array, Q: Array) -> None:
-    """``T += in_three_orders(np.einsum("di,dj,dl->ijl", P, P, Q))`` for i <= j <= l."""
-    for start in range(0, len(P), BLOCK):
-        p, q = (np.ascontiguousarray(X[start : start + BLOCK].T) for X in (P, Q))
-        for j in range(len(p)):
-            once, twice = p[: j + 1] * q[j] + q[: j + 1] * p[j], p[: j + 1] * p[j]
-            T[: j + 1, j, j:] += once @ p[j:].T + twice @ q[j:].T
+def add_mixed_triples(T: Cube, P: Array, Q: Array, n_threads: int = 1) -> None:
+    """``T += in_three_orders(np.einsum("di,dj,dl->ijl", P, P, Q))`` for i <= j <= l.
+
+    Threads share the planes T[:, j], so their number changes no bit.
+    """
+
+    def add_plane(j: int) -> None:
+        once, twice = p[: j + 1] * q[j] + q[: j + 1] * p[j], p[: j + 1] * p[j]
+        T[: j + 1, j, j:] += once @ p[j:].T + twice @ q[j:].T
+
+    with ThreadPoolExecutor(n_threads) as pool:
+        for start in range(0, len(P), BLOCK):
+            p, q = (np.ascontiguousarray(X[start : start + BLOCK].T) for X in (P, Q))
+            deque(pool.map(add_plane, range(len(p))), 0)
 
 
 def fill_cube(T: Cube) -> Cube:

@@ -146,7 +146,8 @@ def sketch_of(docs: Documents, sums: WordSums, rank: int, rng: np.random.Generat
 
 def sketch_over(docs: Documents, basis: Basis) -> Sketch:
     """The sketch of documents over a basis that may come from others."""
-    return without_repeats(docs.total(sketch_sums, basis.B, basis.centre, basis.scale), basis)
+    sums = docs.total(sketch_sums, basis.B, basis.centre, basis.scale)
+    return without_repeats(sums, basis, getattr(docs, "n_threads", 1))
 
 
 def moments_of_subsets(docs: Documents, subsets: Sequence[Subset], basis: Basis) -> list[Sketch]:
@@ -155,7 +156,7 @@ def moments_of_subsets(docs: Documents, subsets: Sequence[Subset], basis: Basis)
     return [without_repeats(s, basis) for s in sums]
 
 
-def without_repeats(s: SketchSums, basis: Basis) -> Sketch:
+def without_repeats(s: SketchSums, basis: Basis, n_threads: int = 1) -> Sketch:
     """Take out of the products the pairs and triples that use a position twice or thrice."""
     B, K = basis.B, basis.width
     first, second, third = np.empty(K + 1), np.empty((K + 1, K + 1)), np.empty((K + 1,) * 3)
@@ -165,7 +166,7 @@ def without_repeats(s: SketchSums, basis: Basis) -> Sketch:
     second[K, :K] = second[:K, K] = s.p[1]
     second[K, K] = s.y[1]
 
-    third[:K, :K, :K] = _different_words(s, B)
+    third[:K, :K, :K] = _different_words(s, B, n_threads)
     yxx = s.ypp - (B.T * s.yx2) @ B
     third[K, :K, :K] = third[:K, K, :K] = third[:K, :K, K] = yxx
     third[K, K, :K] = third[K, :K, K] = third[:K, K, K] = s.p[2]
@@ -173,7 +174,7 @@ def without_repeats(s: SketchSums, basis: Basis) -> Sketch:
     return Sketch(basis, s.weight, first, second, third, s.n, s.c1, s.c2)
 
 
-def _different_words(s: SketchSums, B: WordCoord) -> Cube:
+def _different_words(s: SketchSums, B: WordCoord, n_threads: int) -> Cube:
     """The sum of products over triples of different words.
 
     ::
@@ -183,7 +184,7 @@ def _different_words(s: SketchSums, B: WordCoord) -> Cube:
     K = B.shape[1]
     if K > MAX_DENSE_WIDTH:
         repeats = np.zeros((K, K, K))
-        add_mixed_triples(repeats, B, s.Q - 2 / 3 * s.x3[:, None] * B)
+        add_mixed_triples(repeats, B, s.Q - 2 / 3 * s.x3[:, None] * B, n_threads)
         return fill_cube(s.ppp - repeats)
     twice = np.stack([(B.T * B[:, i]) @ s.Q for i in range(K)])
     thrice = np.stack([(B.T * (B[:, i] * s.x3)) @ B for i in range(K)])

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from dataclasses import asdict
+from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -15,9 +17,15 @@ from topicprism.cli.showing import bars, chosen
 from topicprism.io.atomic import replacing
 from topicprism.io.tables import TableError
 from topicprism.pipeline import TopicPipeline
+from topicprism.show.terminal import aligned, sentence
 
 N_EIGENVALUES = 20  # eigenvalues
 PICTURES = (".png", ".svg", ".pdf")
+HOW_TO_READ = (
+    "R2 (with its standard error) and log-likelihood per word are those of documents held out; "
+    "coherence is the NPMI of each topic's ten most probable words, exclusivity the share of these "
+    "words that is the topic's own; in common are topics that both halves of the documents have"
+)
 
 
 def select(session: Session) -> None:
@@ -27,17 +35,17 @@ def select(session: Session) -> None:
     facts = {"chosen": choices_of(pipeline)} | _facts(pipeline.topics)
     if picture is not None:
         session.progress.stage("drawing")
-        _draw(pipeline, picture, bool(facts["trials"]))
+        _draw(pipeline, picture, facts["trials"])
     session.show(facts, _lines(facts))
 
 
 def _facts(topics: Any) -> dict[str, Any]:
     selection = getattr(topics, "selection_", None)
     spectrum = topics.spectrum_ if selection is None else selection.spectrum
-    names = ("n_topics", "alpha0", "noise_variance", "pr2", "pr2_std")
     trials = getattr(selection, "trials", ())
     return {
-        "trials": [{name: _finite(getattr(t, name, None)) for name in names} for t in trials],
+        "trials": [{n: _finite(v) for n, v in asdict(t).items()} for t in trials],
+        "taken": getattr(selection, "n_tried", None),
         "spectrum": [float(v) for v in spectrum],
         "threshold": _finite(getattr(selection, "threshold", None)),
     }
@@ -55,12 +63,8 @@ def _lines(facts: dict[str, Any]) -> Iterator[str]:
         drawn = [*bars(spectrum, [f"{i + 1}" for i in range(len(spectrum))])]
         yield from _cut(drawn, facts["spectrum"], facts["threshold"])
         yield ""
-    trials = [t for t in facts["trials"] if t["pr2"] is not None]
-    if trials:
-        yield "predictive R2 on held-out documents, for each number of topics tried"
-        best = [t["n_topics"] == facts["chosen"]["topics"]["value"] for t in trials]
-        labels = [_label(t) for t in trials]
-        yield from bars([t["pr2"] for t in trials], labels, best)
+    if facts["trials"]:
+        yield from _table(facts["trials"], facts["taken"])
         yield ""
     yield "chosen"
     yield from chosen(facts["chosen"])
@@ -79,10 +83,26 @@ def _cut(drawn: list[str], spectrum: list[float], threshold: float | None) -> It
     yield from drawn[above:]
 
 
-def _label(trial: dict[str, Any]) -> str:
-    std = "" if trial["pr2_std"] is None else f" +- {trial['pr2_std']:.3f}"
-    alpha0 = "" if trial["alpha0"] is None else f"alpha0 {trial['alpha0']:<6.3g}"
-    return f"{trial['n_topics']} topics, {alpha0}{std}"
+def _table(trials: list[dict[str, Any]], taken: int | None) -> Iterator[str]:
+    """A line for each number of topics that was tried."""
+    yield "numbers of topics tried; * is taken"
+    columns = [
+        ["topics", *(str(t["n_topics"]) for t in trials)],
+        ["alpha0", *(_told(t["alpha0"], ".3g") for t in trials)],
+        ["R2", *(f"{_told(t['pr2'])} +- {_told(t['pr2_std'])}" for t in trials)],
+        ["likelihood", *(_told(t["log_likelihood"]) for t in trials)],
+        ["coherence", *(_told(t["coherence"]) for t in trials)],
+        ["exclusivity", *(_told(t["exclusivity"]) for t in trials)],
+        ["in common", *(_told(t["n_in_common"], "d") for t in trials)],
+    ]
+    marks = [" ", *("*" if t["n_topics"] == taken else " " for t in trials)]
+    cells = [marks, *(aligned(column, 0) for column in columns)]
+    yield from ("  ".join(line) for line in zip(*cells, strict=True))
+    yield from sentence(HOW_TO_READ, "  ")
+
+
+def _told(value: float | None, how: str = "z.3f") -> str:
+    return "-" if value is None else f"{value:{how}}"
 
 
 def _picture(session: Session) -> Path:
@@ -96,15 +116,19 @@ def _picture(session: Session) -> Path:
     return path
 
 
-def _draw(pipeline: TopicPipeline, picture: Path, tried: bool) -> None:
+def _draw(pipeline: TopicPipeline, picture: Path, trials: list[dict[str, Any]]) -> None:
     """The spectrum, and beside it the numbers of topics that were tried; or it alone, marked."""
     from matplotlib.figure import Figure
 
-    from topicprism.show.plots import plot_selection, plot_spectrum
+    from topicprism.show.plots import MEASURES, plot_selection, plot_spectrum
 
-    fig = Figure(figsize=(10 if tried else 6, 4), layout="constrained")
-    plots = (plot_spectrum, plot_selection) if tried else (plot_selection,)
-    for panel, plot in zip(fig.subplots(1, len(plots), squeeze=False)[0], plots, strict=True):
-        plot(pipeline, ax=panel)
+    known = [name for name in MEASURES if trials and all(t[name] is not None for t in trials)]
+    scores = [partial(plot_selection, measure=name) for name in known]
+    plots: list[Any] = [plot_spectrum, *scores] if known else [plot_selection]
+    n_columns = min(len(plots), 3)
+    n_rows = -(-len(plots) // n_columns)
+    fig = Figure(figsize=(5 * n_columns + (n_columns == 1), 4 * n_rows), layout="constrained")
+    for i, plot in enumerate(plots):
+        plot(pipeline, ax=fig.add_subplot(n_rows, n_columns, i + 1))
     with replacing(picture) as unfinished:
         fig.savefig(unfinished, format=picture.suffix[1:].lower(), dpi=150)

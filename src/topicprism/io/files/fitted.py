@@ -50,6 +50,7 @@ ALPHA_RANGE = 1e-100, 1e12  # of a prior: beyond them answers are the same, or n
 MAX_VARIANCE_FACTOR = 1e50  # largest of the second number of ``predictive_variance_``
 ATTRIBUTES = {"spread_": "predictive_variance_"}  # names in a file of format 1 that differ
 CHOSEN = ("n_topics", "alpha0", "noise_variance")
+OF_WORDS = ("log_likelihood", "coherence", "exclusivity")  # scores of a trial, or None
 Sizes = dict[str, int]  # k topics, V words, L classes if more than two
 Rule = Callable[[Any, Sizes], bool]
 
@@ -123,6 +124,7 @@ def choice(value: Any, sizes: Sizes) -> bool:
     return (
         isinstance(value, Selection)
         and _chosen(value)
+        and (value.n_begun is None or whole(value.n_begun, {}))
         and numbers("n")(value.spectrum, {})
         and number(value.threshold, {})
         and isinstance(value.trials, tuple)
@@ -138,7 +140,13 @@ def _chosen(value: Selection | Trial) -> bool:
 
 
 def _score(t: Trial) -> bool:
-    return type(t.pr2) is float and abs(t.pr2) < MAX_NUMBER and number(t.pr2_std, {})
+    """What earlier versions did not measure may be None."""
+    scores = [t.pr2, *(getattr(t, name) for name in OF_WORDS if getattr(t, name) is not None)]
+    return (
+        all(type(value) is float and abs(value) < MAX_NUMBER for value in scores)
+        and number(t.pr2_std, {})
+        and all(n is None or whole(n, {}) for n in (t.n_in_common, t.n_large))
+    )
 
 
 RULES: dict[str, Rule] = {  # by the name in the file

@@ -7,7 +7,8 @@ one key that begins with "$"::
     {"$strings": [3, 4, "U"]}        an array of strings: UTF-8 one after the other, ends, type
     {"$tuple": [...]}
     {"$float": "nan"}                nan, inf and -inf
-    {"$record": ["Selection", ...]}  a dataclass of ``RECORDS``, its fields in order
+    {"$record": ["Selection", ...]}  a dataclass of ``RECORDS``, its fields in order; the last
+                                     ones may be missing where None is their default
 
 Arrays are numbered as they come, and each is used once.
 """
@@ -57,6 +58,8 @@ class Writer:
                 return {k: self.encode(v, f"{name}[{k!r}]") for k, v in value.items()}
         if is_dataclass(value) and RECORDS.get(type(value).__name__) is type(value):
             inner = [self.encode(getattr(value, f.name), f.name) for f in fields(value)]
+            while len(inner) > _least(type(value)) and inner[-1] is None:
+                inner.pop()
             return {"$record": [type(value).__name__, *inner]}
         raise FileError(
             f"{name} is {value!r:.40} of type {type(value).__name__}, but a file holds numbers, "
@@ -125,10 +128,17 @@ class Reader:
         return self.arrays[i]
 
     def _record(self, kind: type, inner: list[Any]) -> Any:
-        names = [f.name for f in fields(kind)]
-        if len(inner) != len(names):
+        known = [f.name for f in fields(kind)]
+        given = map(self.decode, inner)
+        unsaid = len(inner) > _least(kind) and inner[-1] is None
+        if unsaid or not _least(kind) <= len(inner) <= len(known):
             raise wrong(f"it has a {kind.__name__} of {len(inner)} fields")
-        return kind(**dict(zip(names, map(self.decode, inner), strict=True)))
+        return kind(**dict(zip(known, given, strict=False)))
+
+
+def _least(kind: type) -> int:
+    """Fields that a file has; the last ones may be None, and are not in it then."""
+    return sum(f.default is not None for f in fields(kind))
 
 
 def _split(utf8: NDArray[Any], ends: NDArray[Any]) -> list[str]:

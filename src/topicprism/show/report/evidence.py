@@ -8,7 +8,7 @@ from itertools import pairwise
 import topicprism
 from topicprism.show.markup import Html, bdi, join, table, tag
 from topicprism.show.report.charts import Frame, axis, dot, figure, line, log_axis
-from topicprism.show.report.facts import Choice, Reason, Summary
+from topicprism.show.report.facts import Choice, Reason, Summary, Trial
 from topicprism.show.report.prose import number, plural
 from topicprism.show.report.sections import section
 
@@ -88,19 +88,31 @@ def _trials(c: Choice) -> Html:
     for t, (x, y) in zip(c.trials, spots, strict=True):
         low, high = (frame.y.y(t.pr2 + sign * t.pr2_std) for sign in (-1, 1))
         marks.append(line(x, low, x, high, "whisker"))
-        kind = "kept" if t.n_topics == c.n_topics else "left"
+        kind = "kept" if t.n_topics == c.n_tried else "left"
         marks.append(dot(x, y, 5.0, kind, f"{t.n_topics} topics: {number(t.pr2)}"))
     best = max(c.trials, key=lambda t: t.pr2)
     rows = [
-        [str(t.n_topics), number(t.alpha0), number(t.pr2), number(t.pr2_std, 2)] for t in c.trials
+        [str(t.n_topics), number(t.alpha0), number(t.pr2), number(t.pr2_std, 2), *_of_words(t)]
+        for t in c.trials
     ]
+    heads = ["Topics", "\u03b1\u2080", "pR\u00b2", "Standard error", "Likelihood", "Coherence"]
+    heads += ["Exclusivity", "In common"]
     return figure(
-        "Scores of other numbers of topics",
+        "Numbers of topics that were tried",
         frame.draw(join(marks), f"Best at {best.n_topics} topics: {number(best.pr2)}."),
         "Predictive R\u00b2 on held-out documents by number of topics. The filled dot is the "
-        "number chosen; bars are one standard error.",
-        table("Trials", ["Topics", "\u03b1\u2080", "pR\u00b2", "Standard error"], rows),
+        "number taken; bars are one standard error. Likelihood is that of a word held out, "
+        "coherence the NPMI of a topic's ten most probable words, exclusivity the share of these "
+        "words that is the topic's own; in common are topics that both halves of the documents "
+        "have.",
+        table("Trials", heads, rows),
     )
+
+
+def _of_words(t: Trial) -> list[str]:
+    known = [t.log_likelihood, t.coherence, t.exclusivity]
+    common = "" if t.n_in_common is None else str(t.n_in_common)
+    return ["" if value is None else number(value, 4) for value in known] + [common]
 
 
 def about(s: Summary) -> Html:

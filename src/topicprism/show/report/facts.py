@@ -88,12 +88,16 @@ class Fit:
 
 @dataclass(frozen=True)
 class Trial:
-    """How well a number of topics predicted documents held out."""
+    """How good a number of topics was; None is not known."""
 
     n_topics: int
     alpha0: float
     pr2: float
     pr2_std: float
+    log_likelihood: float | None = None
+    coherence: float | None = None
+    exclusivity: float | None = None
+    n_in_common: int | None = None
 
 
 @dataclass(frozen=True)
@@ -108,6 +112,7 @@ class Choice:
     """How many topics, and why."""
 
     n_topics: int
+    n_tried: int  # of the numbers tried, the one taken: some of its topics may have been dropped
     spectrum: tuple[float, ...]
     threshold: float | None  # an eigenvalue below it may be sampling noise
     trials: tuple[Trial, ...]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import replace
+from dataclasses import fields, replace
 from typing import Any
 
 import numpy as np
@@ -186,10 +186,11 @@ def _choice(what: Fitted) -> Choice:
     shown_reasons = [name for name in reasons if what.supervised or name != "noise_variance"]
     return Choice(
         n_topics=what.model.n_topics,
+        n_tried=getattr(chosen, "n_tried", what.model.n_topics),
         spectrum=tuple(values[np.isfinite(values)].tolist()),
         threshold=None if threshold is None else float(threshold),
         trials=tuple(
-            Trial(int(t.n_topics), float(t.alpha0), float(t.pr2), float(t.pr2_std))
+            Trial(**{f.name: getattr(t, f.name) for f in fields(Trial)})
             for t in getattr(chosen, "trials", ())
         ),
         reasons=tuple(
