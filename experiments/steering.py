@@ -18,7 +18,7 @@ from comparison import corpora
 
 from topicprism import GibbsSLDA, HybridSLDA, Model, SpectralSLDA
 from topicprism.evaluation import completion_log_likelihood, pr2
-from topicprism.learn import steering
+from topicprism.learn import refine as steering
 from topicprism.learn.defaults import STEERING
 
 STRENGTHS = {0.1: (0.0, 1.0, 2.0, 4.0), 1.0: (0.0, 2.0)}  # by weight

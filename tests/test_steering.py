@@ -21,8 +21,8 @@ from topicprism.kernels.gradient import gradients as kernel
 from topicprism.kernels.gradient import map_proportions
 from topicprism.learn.defaults import STEERING
 from topicprism.learn.hybrid import Hybrid, HybridRequest
+from topicprism.learn.refine import Gradients, gradients, map_products, prior_shift
 from topicprism.learn.ridge import Products, products, regress
-from topicprism.learn.steering import Gradients, gradients, map_products, prior_shift
 from topicprism.samplers import Gaussian, Plan, Schedule, chain, flat, init, observe
 
 ALONE = {"random_state": 0, "cross_fit": False}

@@ -152,7 +152,7 @@ class HybridSLDA(SampledRegression):
 
     In the regime "model" (see :class:`SpectralSLDA`) the chain is that of the model.  In the
     regime "text" sampled topics drift towards what explains words alone, so they are steered
-    towards better predictions from words (:mod:`topicprism.learn.steering`).  With fewer than
+    towards better predictions from words (:mod:`topicprism.learn.refine`).  With fewer than
     2,000 documents, or fewer than 100,000 words in all of them, the spectral estimate is a prior
     worth as many words as the documents have, and its topics of the response are fixed.
 

@@ -1,4 +1,4 @@
-"""Numba kernels of :mod:`topicprism.learn.steering`: MAP proportions and gradients through them."""
+"""Numba kernels of :mod:`topicprism.learn.refine`: MAP proportions and gradients through them."""
 
 from __future__ import annotations
 

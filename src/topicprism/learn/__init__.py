@@ -10,10 +10,10 @@
     jackknife        standard errors
     text_regime      the regime "text": documents that do not
     response_topics  initial topics, those of the response among them
-    refine           topics refined by variational Bayes
+    refine           topics refined by variational Bayes, sampled ones by steering
     ridge            coefficients by a regression on inferred proportions
-    steering         gradients that steer sampled topics
     crossfit         effects by cross-fitting, and which topics documents support
+    judging          numbers of topics: likelihood, coherence, exclusivity
     sampled_text     text by steered sampling from spectral topics
     hybrid           the spectral start and the steering of a sampler
     defaults         every constant, with its reason

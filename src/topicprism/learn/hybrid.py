@@ -2,7 +2,7 @@
 
 Where documents are from the model, a chain that starts at the spectral answer is all.  On text,
 sampled topics drift to what explains words alone, so they are steered all along by what
-predicts from words alone (:mod:`topicprism.learn.steering`).  With few documents the spectral
+predicts from words alone (:mod:`topicprism.learn.refine`).  With few documents the spectral
 topics are a prior that counts for as many words again, and those of the response are frozen.
 """
 
@@ -21,9 +21,9 @@ from topicprism.inference import infer, predict
 from topicprism.kernels.blas import one_blas_thread
 from topicprism.learn.auto import learn
 from topicprism.learn.defaults import STEERING, TEXT
+from topicprism.learn.refine import prior_shift
 from topicprism.learn.result import AS_ASKED, FitRequest, FitResult, Regime, Selection
 from topicprism.learn.ridge import Calibrated, best_alpha0, calibrate, products, regress
-from topicprism.learn.steering import prior_shift
 from topicprism.model import Model, ResponseScale
 from topicprism.samplers import Gaussian, Plan, State
 

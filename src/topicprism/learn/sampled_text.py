@@ -3,7 +3,7 @@
 1. Topics of the words alone come from the tensor (method "two-stage") and a few rounds of
    refinement: balanced, where topics fitted to the response hold most of all words.
 2. A Gibbs chain goes on from there.  It is steered towards better predictions from words
-   (:mod:`topicprism.learn.steering`): prediction-constrained learning (Hughes et al. 2018; Chen
+   (:mod:`topicprism.learn.refine`): prediction-constrained learning (Hughes et al. 2018; Chen
    et al. 2015) from a spectral start.
 3. The same is done on each half of the documents, which gives effects, their standard errors, and
    whether topics are found again (:mod:`topicprism.learn.crossfit`).
@@ -42,11 +42,10 @@ from topicprism.learn.crossfit import (
 from topicprism.learn.defaults import SAMPLED, STEERING, TEXT
 from topicprism.learn.few import gathered
 from topicprism.learn.judging import describe, judged, more_topics
-from topicprism.learn.refine import refine
+from topicprism.learn.refine import gradients, map_products, refine, shifted
 from topicprism.learn.response_topics import FirstTopics, text_sketch
 from topicprism.learn.result import AS_ASKED, FitContext, FitResult, Trial, listed, selection_of
 from topicprism.learn.ridge import Calibrated, best_prior, calibrate, products, regress
-from topicprism.learn.steering import gradients, map_products, shifted
 from topicprism.model import Model
 from topicprism.samplers import (
     Gaussian,

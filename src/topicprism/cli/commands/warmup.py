@@ -34,7 +34,7 @@ from topicprism.estimators import (
 from topicprism.inference import GibbsInference, infer
 from topicprism.io.files import FileError
 from topicprism.kernels import compiling
-from topicprism.learn.steering import prior_shift
+from topicprism.learn.refine import prior_shift
 from topicprism.pipeline import fit
 from topicprism.validation import check_counts
 from topicprism.vectorizer import FastCountVectorizer
