@@ -248,6 +248,17 @@ def kernels(out):
     assert found["propagate"][-1] < 0.2
 
 
+def number_of_topics(out):
+    ((k, r2, words, npmi, own, common, large),) = re.findall(
+        r"^toy reviews +300 \* +(\d+) +(\S+) +(\S+) +(\S+) +(\S+) +(\d+) +(\d+)$", out, re.M
+    )
+    assert 2 <= int(common) <= int(large) <= int(k) == 4
+    assert float(r2) < 1
+    assert -6 < float(words) < -3
+    assert -1 <= float(npmi) <= 1
+    assert 1 / 4 < float(own) <= 1
+
+
 def many_topics(out):
     rows = re.findall(r"^(Spectral.*?)  +(5|40) +(\S+) +(\S+) +(\S+) +(\S+)$", out, re.M)
     assert len(rows) == 6
