@@ -39,7 +39,16 @@ from topicprism.learn.defaults import SAMPLED, STEERING, TEXT
 from topicprism.learn.few import gathered
 from topicprism.learn.refine import refine
 from topicprism.learn.response_topics import FirstTopics, text_sketch
-from topicprism.learn.result import AS_ASKED, FitContext, FitResult, listed, selection_of
+from topicprism.learn.result import (
+    AS_ASKED,
+    METHOD,
+    STEERED,
+    FitContext,
+    FitResult,
+    listed,
+    method_of_text,
+    selection_of,
+)
 from topicprism.learn.ridge import Calibrated, best_prior, calibrate, products, regress
 from topicprism.learn.steering import gradients, map_products, shifted
 from topicprism.model import Model
@@ -208,6 +217,7 @@ def _sample(context: FitContext, n_topics: int) -> tuple[Threaded, FitContext]:
 def _reasons(context: FitContext, k: int) -> dict[str, str]:
     why = AS_ASKED if context.request.n_topics else f"{context.crowd}; {k} to begin"
     return {
+        METHOD: method_of_text(STEERED),
         "n_topics": why,
         "alpha0": f"the smallest of {listed(SAMPLED.alpha0_grid)} within "
         f"{SAMPLED.prior_tolerance:g} R2 of the best"

@@ -10,6 +10,7 @@
     tensor      orthogonal tensor eigenpairs              Eigenpairs
     recovery    back to words: alpha, mu, eta, sigma
     decompose   the whole walk on one page                Solution, Model
+    printed     Algorithms 1 to 3 as printed, with V words
     settings    how to learn, apart from the data         Settings
     theory      how hard was it                           Diagnostics
 """

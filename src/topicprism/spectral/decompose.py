@@ -20,7 +20,7 @@ from functools import partial
 
 import numpy as np
 
-from topicprism._typing import Array, Ints, Topic
+from topicprism._typing import Array, Cube, Ints, Topic
 from topicprism.documents.corpus import Documents
 from topicprism.kernels.blas import one_blas_thread
 from topicprism.kernels.cpu import LANES
@@ -84,7 +84,7 @@ def learn(
         return replace(found, n_short=sums.n_short)
     except TooManyTopics as refused:
         fewer = partial(learn, docs, alpha0=alpha0, settings=settings, rng=rng)
-        raise _with_one_that_works(refused, fewer) from None
+        raise _naming_one_that_works(refused, fewer) from None
 
 
 def decompose(
@@ -98,11 +98,8 @@ def decompose(
     """The model in a sketch; no document is looked at, so every k and alpha0 is cheap to try."""
     check_problem(n_topics, alpha0, sketch.basis.width)
     with one_blas_thread:
-        try:
-            return _decompose(sketch, n_topics, alpha0, settings, rng)
-        except TooManyTopics as refused:
-            fewer = partial(_decompose, sketch, alpha0=alpha0, settings=settings, rng=rng)
-            raise _with_one_that_works(refused, fewer) from None
+        fit = partial(_decompose, sketch, alpha0=alpha0, settings=settings, rng=rng)
+        return with_one_that_works(fit, n_topics)
 
 
 def _decompose(
@@ -115,10 +112,7 @@ def _decompose(
 
     def solve(m: Centred) -> tuple[Whitening, Eigenpairs]:
         space = whiten(m.second, n_topics, rng, settings.whitening)
-        T = in_space(m.third, space.W)
-        if settings.tensor == "all at once":
-            return space, all_at_once(T, rng)
-        return space, power_method(T, rng, settings.n_restarts, settings.n_iterations)
+        return space, eigenpairs(in_space(m.third, space.W), settings, rng)
 
     algorithm = ALGORITHMS[settings.method] if n_topics > 1 else one_topic
     found = algorithm(moments, alpha0, solve, settings)
@@ -132,6 +126,13 @@ def _decompose(
     ).reordered(order)
     pairs = found.pairs
     return Solution(model, pairs.values[order], found.space.values, pairs.residual, sketch.n)
+
+
+def eigenpairs(T: Cube, settings: Settings, rng: np.random.Generator) -> Eigenpairs:
+    """Of a whitened third moment, as the settings ask for them."""
+    if settings.tensor == "all at once":
+        return all_at_once(T, rng)
+    return power_method(T, rng, settings.n_restarts, settings.n_iterations)
 
 
 # --- the two algorithms of the paper --------------------------------------------------
@@ -187,7 +188,15 @@ def width_for(n_topics: int) -> int:
     return -(-(n_topics + SPARE_COORDINATES) // LANES) * LANES
 
 
-def _with_one_that_works(refused: TooManyTopics, fit: Callable[[int], object]) -> TooManyTopics:
+def with_one_that_works(fit: Callable[[int], Solution], n_topics: int) -> Solution:
+    """``fit(n_topics)``; a refusal names the largest number of topics that works."""
+    try:
+        return fit(n_topics)
+    except TooManyTopics as refused:
+        raise _naming_one_that_works(refused, fit) from None
+
+
+def _naming_one_that_works(refused: TooManyTopics, fit: Callable[[int], object]) -> TooManyTopics:
     """The same refusal, naming the largest number of topics that was tried and works."""
     k = min(refused.largest, refused.n_topics - 1)
     while k > 0:

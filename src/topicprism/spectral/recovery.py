@@ -41,6 +41,13 @@ def power_update(pairs: Eigenpairs, space: Whitening, My: Square, alpha0: float)
     return eta
 
 
+def unexplained(mean_square: float, alpha: Topic, eta: Topic) -> float:
+    """sigma^2 = E[y^2] - eta' E[h h'] eta, as the paper has it; 0 where samples leave less."""
+    a = alpha.sum()
+    explained = ((alpha @ eta) ** 2 + alpha @ eta**2) / (a * (a + 1))
+    return float(np.clip(mean_square - explained, 0, mean_square))
+
+
 def noise_variance(sketch: Sketch, n_topics: int) -> float:
     """sigma^2 = E[y^2] - eta' E[h h'] eta, in the units of the sketch.
 

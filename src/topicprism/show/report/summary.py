@@ -183,7 +183,8 @@ def _choice(what: Fitted) -> Choice:
     values = np.asarray([] if spectrum is None else spectrum, float)[:N_EIGENVALUES]
     threshold = getattr(chosen, "threshold", None)
     reasons = getattr(chosen, "reasons", {})
-    shown_reasons = [name for name in reasons if what.supervised or name != "noise_variance"]
+    hidden = {"method"} if what.supervised else {"method", "noise_variance"}
+    shown_reasons = [name for name in reasons if name not in hidden]
     return Choice(
         n_topics=what.model.n_topics,
         spectrum=tuple(values[np.isfinite(values)].tolist()),
@@ -192,6 +193,7 @@ def _choice(what: Fitted) -> Choice:
             Trial(int(t.n_topics), float(t.alpha0), float(t.pr2), float(t.pr2_std))
             for t in getattr(chosen, "trials", ())
         ),
+        method=reasons.get("method", ""),
         reasons=tuple(
             Reason(name, float(getattr(chosen, name)), reasons[name]) for name in shown_reasons
         ),
