@@ -26,6 +26,7 @@ from topicprism.kernels.blas import one_blas_thread
 from topicprism.kernels.cpu import LANES
 from topicprism.model import Model, TooManyTopics
 from topicprism.spectral.centred import Centred, centre, response_slice, scaled, words_only
+from topicprism.spectral.diagonalise import simultaneous, stgd, two_svd
 from topicprism.spectral.moments import word_sums
 from topicprism.spectral.recovery import (
     alphas,
@@ -128,11 +129,19 @@ def _decompose(
     return Solution(model, pairs.values[order], found.space.values, pairs.residual, sketch.n)
 
 
+OTHER_DECOMPOSITIONS: dict[str, Callable[[Cube, np.random.Generator], Eigenpairs]] = {
+    "all at once": all_at_once,
+    "simultaneous": simultaneous,
+    "two-svd": two_svd,
+    "stgd": stgd,
+}
+
+
 def eigenpairs(T: Cube, settings: Settings, rng: np.random.Generator) -> Eigenpairs:
     """Of a whitened third moment, as the settings ask for them."""
-    if settings.tensor == "all at once":
-        return all_at_once(T, rng)
-    return power_method(T, rng, settings.n_restarts, settings.n_iterations)
+    if settings.decomposition == "power":
+        return power_method(T, rng, settings.n_restarts, settings.n_iterations)
+    return OTHER_DECOMPOSITIONS[settings.decomposition](T, rng)
 
 
 # --- the two algorithms of the paper --------------------------------------------------
