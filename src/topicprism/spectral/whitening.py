@@ -84,6 +84,21 @@ def randomised(M: Any, k: int, rng: np.random.Generator, k_tilde: int | None = N
 
 
 def nystrom(M: Any, k: int, rng: np.random.Generator, k_tilde: int | None = None) -> Whitening:
+    """Algorithm 3 of the paper, refused where it does not whiten."""
+    space = nystrom_unchecked(M, k, rng, k_tilde)
+    ones = np.einsum("ij,ij->j", space.W, M @ space.W)
+    if not np.allclose(ones, 1, atol=0.5):
+        raise ValueError(
+            f"whitening='nystrom' gave W'MW from {ones.min():.2g} to {ones.max():.2g} on the "
+            "diagonal, but ones were expected: the second moment is far from one of rank k; use "
+            "whitening='randomised', or 'exact'"
+        )
+    return space
+
+
+def nystrom_unchecked(
+    M: Any, k: int, rng: np.random.Generator, k_tilde: int | None = None
+) -> Whitening:
     """Algorithm 3 of the paper, with D_Omega(:, 1:k) where it prints D_Omega(1:k, 1:k).
 
     1. S random, r x k~ with k~ = 10 k by default, at most r;
@@ -100,13 +115,6 @@ def nystrom(M: Any, k: int, rng: np.random.Generator, k_tilde: int | None = None
     Sigma_Omega, D_Omega = _top(*np.linalg.eigh((Omega + Omega.T) / 2), k)  # 3, 4
     U_C, Sigma_C, D_Ct = U_C[:, :k], Sigma_C[:k], D_Ct[:k]  # 4
     W = (U_C / Sigma_C) @ (D_Ct @ D_Omega * np.sqrt(Sigma_Omega))  # 5
-    ones = np.einsum("ij,ij->j", W, M @ W)
-    if not np.allclose(ones, 1, atol=0.5):
-        raise ValueError(
-            f"whitening='nystrom' gave W'MW from {ones.min():.2g} to {ones.max():.2g} on the "
-            "diagonal, but ones were expected: the second moment is far from one of rank k; use "
-            "whitening='randomised', or 'exact'"
-        )
     U = np.linalg.pinv(W).T
     return Whitening(W, U, np.linalg.svd(U, compute_uv=False) ** 2)
 
