@@ -6,8 +6,8 @@
 The truth is known, so that E_P, E_y, E_T and the errors of the whitened moments can be measured:
 norms are spectral for matrices and Frobenius for tensors, which is more.  Bounds are those of the
 corrected proof (docs/errata.md) with probability 0.95.  Of alpha, mu and eta the bound is the one
-at the measured errors of the whitened moments: at the bounds of these it is infinite for every number
-of documents here.  Written are medians over TRIALS corpora; ``bounds.png`` shows them.
+at the measured errors of the whitened moments: at the bounds of these it is infinite for every
+number of documents here.  Written are medians over TRIALS corpora; ``bounds.png`` shows them.
 """
 
 from collections.abc import Iterator

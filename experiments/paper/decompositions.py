@@ -70,7 +70,7 @@ def rows(quick: bool) -> Iterator[dict[str, Any]]:
 
 
 def eta_rows(quick: bool) -> Iterator[dict[str, Any]]:
-    k, noise, a0, eye = 6, 0.02, 1.0, np.eye(6)
+    k, noise, a0, eye = 6, 0.005, 1.0, np.eye(6)
     for effects in ("apart", "equal"):
         eta = np.arange(k) / 10
         eta[1] = eta[1] if effects == "apart" else eta[0]

@@ -5,9 +5,9 @@
 
 The paper sets C = 100 and says that fixing it "makes no effect on the recovery accuracy".  On
 exact moments that is so (tests/test_exact.py).  Written are the pR2 of held-out documents and,
-where the truth is known, the largest error of eta, of ``SpectralSLDA(regime="paper")`` on simulated documents (five
-topics, 500 Zipf words, 5,000 to learn from) and on the corpora that are there
-(``TOPICPRISM_DATA``).
+where the truth is known, the largest error of eta, of ``SpectralSLDA(regime="paper")`` on
+simulated documents (five topics, 500 Zipf words, 5,000 to learn from) and on the corpora that are
+there (``TOPICPRISM_DATA``).
 """
 
 import sys
