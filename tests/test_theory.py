@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
-from oracles import raw_moments, sym3
+from oracles import dirichlet_moments, raw_moments, sym3
 from scipy.stats import norm
 
 from topicprism.datasets import draw_corpus, draw_model
@@ -133,3 +133,71 @@ def test_bounds_shrink_with_the_documents_and_are_infinite_with_few():
     assert few.mu == few.alpha == few.eta == np.inf
     assert 0 < many.mu < np.inf
     assert_allclose(bounds(model, 4 * 10**13).E_P, many.E_P / 2)
+
+
+# --- other errors of the paper, one by one ------------------------------------------------
+
+
+def test_the_printed_moments_of_a_dirichlet_are_none(rng):
+    """Appendix C.1: E[h_i^2] = a_i^2 / (a0 (a0+1)) and so on; E[h h'] must sum to one."""
+    alpha = np.array([0.2, 0.5, 0.9])
+    a0 = alpha.sum()
+    printed = np.outer(alpha, alpha) / a0**2
+    np.fill_diagonal(printed, alpha**2 / (a0 * (a0 + 1)))
+    right = (np.outer(alpha, alpha) + np.diag(alpha)) / (a0 * (a0 + 1))
+    assert_allclose(right, dirichlet_moments(alpha)[1])
+    assert_allclose(right.sum(), 1)
+    assert printed.sum() < 0.9
+    h = rng.dirichlet(alpha, 200_000)
+    assert_allclose(h.T @ h / len(h), right, atol=0.005)  # five standard errors are 0.004
+
+
+def test_the_correction_for_a_word_drawn_twice_is_whitened_in_all_three_modes(rng):
+    """Appendix C.2 has (W'AW) n for Delta(W, W, W), with a mode of length V."""
+    n, W = np.array([3.0, 1.0, 0.0, 2.0]), rng.standard_normal((4, 2))
+    Delta = np.einsum("ij,l->ijl", np.diag(n), n)
+    whitened = np.einsum("ijl,ia,jb,lc->abc", Delta, W, W, W)
+    A = W.T @ np.diag(n) @ W
+    assert_allclose(whitened, np.multiply.outer(A, W.T @ n))
+    assert np.multiply.outer(A, n).shape != whitened.shape
+
+
+def test_the_response_belongs_to_the_third_factor(rng):
+    """Appendix C.1 has h_i h_j h_k eta_k mu_j mu_k for E[y x x | h]."""
+    h, eta, mu = rng.dirichlet(np.ones(3)), rng.standard_normal(3), rng.random((5, 3))
+    right = (eta @ h) * np.outer(mu @ h, mu @ h)
+    assert_allclose(np.einsum("i,j,k,k,ai,bj->ab", h, h, h, eta, mu, mu), right)
+    printed = np.einsum("i,j,k,k,aj,bk->ab", h, h, h, eta, mu, mu)
+    assert not np.allclose(printed, right)
+
+
+def test_the_mean_constant_of_third_moments_is_13_and_not_10():
+    """1 + 6 a/(a+2) + 6 a^2/((a+1)(a+2)), at most 10 where alpha0 is at most 7.77."""
+
+    def constant(a0):
+        model = Model(np.full(2, a0 / 2), np.eye(2), np.zeros(2), 0.0)
+        known = bounds(model, 10_000)
+        return known.E_T * 100 / (2 + np.sqrt(2 * np.log(9 / 0.05)))
+
+    assert_allclose(constant((7 + np.sqrt(73)) / 2), 10)
+    assert constant(7.7) < 10 < constant(7.8)
+    assert 12.9 < constant(1e4) < 13
+
+
+def test_three_factors_make_56_and_not_54():
+    """2 / ((a+1)(a+2)) x 4 E_P / s^3 x (1 + 2 + 4) / s^2, the lemma of whitened third moments."""
+    model = Model(np.ones(3), np.eye(3), np.zeros(3), 0.0)
+    known = bounds(model, 10_000)
+    s = diagnose(model, 10_000).sigma_k
+    rest = known.epsilon_t - 8 * known.E_T / s**3
+    assert_allclose(rest * 20 * s**5 / known.E_P, 2 * 4 * (1 + 2 + 4))
+
+
+def test_topics_of_unequal_size_break_a_remark_but_not_its_end(rng):
+    """sqrt(alpha_max / (a (a+1))) sigma_1(O) need not be below 1 / sqrt(a+1); sigma_1(O~) is."""
+    model = Model(np.array([5.0, *np.full(9, 0.1)]), np.full((4, 10), 0.25), np.zeros(10), 0.0)
+    model = replace(model, mu=np.repeat(np.eye(4)[:, :1], 10, axis=1))
+    a0 = model.alpha.sum()
+    middle = np.sqrt(5.0 / (a0 * (a0 + 1))) * np.linalg.norm(model.mu, 2)
+    assert middle > 1 / np.sqrt(a0 + 1)
+    assert diagnose(model, 100).sigma_1 <= 1 / np.sqrt(a0 + 1) + 1e-12
