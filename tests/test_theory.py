@@ -16,7 +16,13 @@ from topicprism.spectral.centred import centre, response_slice, words_only
 from topicprism.spectral.moments import sketch_sums
 from topicprism.spectral.printed import EQUAL
 from topicprism.spectral.sketch import without_repeats
-from topicprism.spectral.theory import Tails, bounds, diagnose, parameter_bounds
+from topicprism.spectral.theory import (
+    Tails,
+    bounds,
+    diagnose,
+    joint_parameter_bounds,
+    parameter_bounds,
+)
 
 
 @pytest.fixture
@@ -104,6 +110,27 @@ def test_the_bounds_of_mu_and_eta_hold_for_the_worst_directions(rng):
     size = np.linalg.norm(model.eta)
     printed = (size / lam.min() + a0 + 2) * eps
     assert eta_bound > printed
+
+
+def test_the_bound_of_the_joint_method_holds_for_the_worst_directions(rng):
+    """Also for a W^+ that is off by sigma_1 epsilon."""
+    model = draw_model(12, 6, rng, noise=0.4)
+    a0, eps, k = model.alpha.sum(), 0.005, 6
+    both = np.vstack([model.mu, model.eta])
+    U, d, w = np.linalg.svd(np.sqrt(model.alpha / (a0 * (a0 + 1))) * both, full_matrices=False)
+    pinv, lam = U * d, 2 / (a0 + 2) * np.sqrt(a0 * (a0 + 1) / model.alpha)
+    alpha, bound = joint_parameter_bounds(model, eps)
+    assert alpha == parameter_bounds(model, eps)[0]
+    worst, angle = 0.0, 2 * np.arcsin(4 * eps / lam.min())
+    for i in np.tile(np.arange(k), 100):
+        step = rng.standard_normal(k)
+        step -= (step @ w[:, i]) * w[:, i]
+        near = np.cos(angle) * w[:, i] + np.sin(angle) * step / np.linalg.norm(step)
+        off = np.outer(rng.standard_normal(13), near)
+        off *= d[0] * eps / np.linalg.norm(off, 2)
+        found = (a0 + 2) / 2 * (lam[i] + 5 * eps) * (pinv + off) @ near
+        worst = max(worst, np.linalg.norm(found - both[:, i]))
+    assert bound / 20 < worst < bound
 
 
 @pytest.mark.parametrize("alpha0", [0.6, 30.0])

@@ -52,7 +52,7 @@ def diagnose(
 ) -> Diagnostics:
     """Theorems 1 and 2 for an error ``epsilon`` with probability 1 - ``delta``."""
     a0, k = float(model.alpha.sum()), model.n_topics
-    weight = np.sqrt(model.alpha / (a0 * (a0 + 1)))
+    weight = _canonical(model)
     words, both = _extremes(weight * model.mu), _extremes(weight * np.vstack([model.mu, model.eta]))
     lam = 2 / (a0 + 2) * np.sqrt(a0 * (a0 + 1) / model.alpha)
     size, sigma = float(np.linalg.norm(model.eta)), model.sigma
@@ -124,7 +124,7 @@ class Bounds:
 def bounds(model: Model, n_documents: int, delta: float = 0.05) -> Bounds:
     """Error bounds of the two-stage method on ``n_documents`` of three words or more."""
     a0 = float(model.alpha.sum())
-    sigma_1, sigma_k = _extremes(np.sqrt(model.alpha / (a0 * (a0 + 1))) * model.mu)
+    sigma_1, sigma_k = _extremes(_canonical(model) * model.mu)
     lam = 2 / (a0 + 2) * np.sqrt(a0 * (a0 + 1) / model.alpha)
     size, root = float(np.linalg.norm(model.eta)), float(np.sqrt(n_documents))
     tails = Tails(size, model.sigma, delta, n_documents)
@@ -156,15 +156,41 @@ def parameter_bounds(model: Model, epsilon: float) -> tuple[float, float, float]
 
     For a small epsilon the first is 10 alpha_max epsilon / lambda_min.
     """
-    a0 = float(model.alpha.sum())
-    sigma_1, _ = _extremes(np.sqrt(model.alpha / (a0 * (a0 + 1))) * model.mu)
-    lam = 2 / (a0 + 2) * np.sqrt(a0 * (a0 + 1) / model.alpha)
-    low, high, half = float(lam.min()), float(lam.max()), (a0 + 2) / 2
+    low, high, half, alpha = _common(model, epsilon)
+    sigma_1, _ = _extremes(_canonical(model) * model.mu)
     size = float(np.linalg.norm(model.eta))
-    alpha = float(model.alpha.max()) * ((low / (low - 5 * epsilon)) ** 2 - 1)
     mu = (3 * sigma_1 * half * (8 * high / low + 5) + 1) * epsilon
     eta = (16 * size / low + half * (1 + 16 * epsilon / low)) * epsilon
     return alpha, mu, eta
+
+
+def joint_parameter_bounds(model: Model, epsilon: float) -> tuple[float, float]:
+    """The same of Theorem 2: how far alpha and v = (mu, eta) may be off.
+
+    With 6 E_P / sigma_k^2 <= epsilon too, sigma_1 and sigma_k being those of the joint topics::
+
+        |v_i^ - v_i|  <=  sigma_1 (a+2)/2 (lambda_max + 15 + 24 lambda_max / lambda_min) epsilon
+
+    so that neither mu_i nor eta_i is off by more.
+    """
+    low, high, half, alpha = _common(model, epsilon)
+    sigma_1, _ = _extremes(_canonical(model) * np.vstack([model.mu, model.eta]))
+    return alpha, sigma_1 * half * (high + 15 + 24 * high / low) * epsilon
+
+
+def _common(model: Model, epsilon: float) -> tuple[float, float, float, float]:
+    """lambda_min, lambda_max, (a+2)/2 and the bound for alpha."""
+    a0 = float(model.alpha.sum())
+    lam = 2 / (a0 + 2) * np.sqrt(a0 * (a0 + 1) / model.alpha)
+    low, high = float(lam.min()), float(lam.max())
+    return low, high, a0 / 2 + 1, float(model.alpha.max()) * ((low / (low - 5 * epsilon)) ** 2 - 1)
+
+
+def _canonical(model: Model) -> Array:
+    """What topics are multiplied by to be canonical: sqrt(alpha_i / (a (a+1)))."""
+    a0 = model.alpha.sum()
+    weights: Array = np.sqrt(model.alpha / (a0 * (a0 + 1)))
+    return weights
 
 
 def _over(a: float, b: float) -> float:
