@@ -143,7 +143,8 @@ def learning(p: ArgumentParser) -> None:
     g.add_argument(
         "--whitening",
         choices=("auto", "exact", "matrix-free", "randomised", "nystrom"),
-        help="factorisation of the second moment",
+        metavar="HOW",
+        help="factorisation of the second moment: auto, exact, matrix-free, randomised or nystrom",
     )
     g.add_argument(
         "--restarts", type=values.count, metavar="N", help="restarts of the power method"
