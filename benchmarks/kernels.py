@@ -41,9 +41,11 @@ def measure(n_documents: int) -> dict[str, tuple[float, float]]:
     P, C = np.empty((n_documents, 16)), np.empty((n_documents, 4))
     Q, corrections, T = np.zeros((500, 16)), np.zeros((500, 4)), np.zeros((16, 16, 16))
     runs = {
-        "word_sums": lambda: cpu.word_sums(*rows, y, weights, zero(sums)),
-        "pair_products": lambda: cpu.pair_products(*rows, small, zero(out)),
-        "project": lambda: cpu.project(*rows, y, B, P, C, zero(Q), zero(corrections)),
+        "word_sums": lambda: cpu.word_sums(*rows, y, cpu.HALF_WEIGHT_WORDS, weights, zero(sums)),
+        "pair_products": lambda: cpu.pair_products(*rows, small, cpu.HALF_WEIGHT_WORDS, zero(out)),
+        "project": lambda: cpu.project(
+            *rows, y, B, cpu.HALF_WEIGHT_WORDS, P, C, zero(Q), zero(corrections)
+        ),
         "add_triples": lambda: add_triples(zero(T), P, c3),
         "propagate": lambda: infer(model, X),
     }

@@ -22,7 +22,7 @@ from topicprism.spectral.settings import Settings
 from topicprism.spectral.tensor import _iterate, all_at_once, apply, power_method
 from topicprism.spectral.whitening import whiten
 
-METHODS = ["exact", "matrix-free", "nystrom", "auto"]
+METHODS = ["exact", "matrix-free", "randomised", "nystrom", "auto"]
 
 
 @pytest.mark.parametrize("method", METHODS)
@@ -55,6 +55,26 @@ def test_nystrom_is_close_on_a_noisy_matrix(rng):
     assert np.linalg.svd(Q.T @ P, compute_uv=False).min() > 0.99
 
 
+def test_randomised_whitening_whitens_what_is_of_no_low_rank(rng):
+    """A long tail of eigenvalues, as in text: W'MW = I, and the leading ones nearly."""
+    Q, _ = np.linalg.qr(rng.standard_normal((400, 400)))
+    values = np.maximum(1 / np.arange(1, 401), 0.1)
+    M = (Q * values) @ Q.T
+    space = whiten(M, 5, rng, "randomised")
+    assert_allclose(space.W.T @ M @ space.W, np.eye(5), atol=1e-10)
+    assert_allclose(space.W.T @ space.U, np.eye(5), atol=1e-10)
+    assert_allclose(space.values, values[:5], rtol=0.06)  # the fifth is nearest the tail
+    with pytest.raises(ValueError, match="far from one of rank k"):
+        whiten(M, 5, rng, "nystrom")
+
+
+def test_a_large_matrix_has_the_same_whitening(rng, monkeypatch):
+    A = rng.standard_normal((50, 50))
+    whole = whiten(A + A.T, 4, rng, "exact")
+    monkeypatch.setattr("topicprism.spectral.whitening.LARGE", 10)
+    assert_allclose(whiten(A + A.T, 4, rng, "exact").W, whole.W, atol=1e-10)
+
+
 @pytest.mark.parametrize("method", METHODS)
 def test_whitening_counts_the_positive_eigenvalues(rng, method):
     A = rng.standard_normal((30, 3))
@@ -65,7 +85,7 @@ def test_whitening_counts_the_positive_eigenvalues(rng, method):
 
 def test_nystrom_refuses_a_moment_it_cannot_whiten(rng):
     M = np.diag([3.0, 2.0, 1.0, -50.0] + [0.0] * 56)
-    with pytest.raises(ValueError, match=r"'nystrom' gave W'MW from .* use whitening='exact'"):
+    with pytest.raises(ValueError, match=r"'nystrom' gave W'MW from .* use whitening='rand"):
         whiten(M, 3, rng, "nystrom")
 
 

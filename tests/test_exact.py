@@ -1,5 +1,8 @@
 """On the moments of infinitely many documents, the truth comes back to rounding."""
 
+from dataclasses import replace
+from itertools import permutations
+
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
@@ -16,8 +19,18 @@ from topicprism import Settings, decompose
 from topicprism.evaluation import match
 from topicprism.spectral.basis import Basis
 from topicprism.spectral.centred import centre, response_slice, words_only
-from topicprism.spectral.recovery import noise_variance, noise_variance_std
+from topicprism.spectral.decompose import eigenpairs
+from topicprism.spectral.recovery import (
+    directions,
+    eta_by_diagonalisation,
+    noise_variance,
+    noise_variance_std,
+    power_update,
+)
+from topicprism.spectral.settings import DECOMPOSITIONS
 from topicprism.spectral.sketch import Sketch
+from topicprism.spectral.tensor import in_space, power_method
+from topicprism.spectral.whitening import whiten
 
 TOL = 1e-8
 
@@ -48,12 +61,12 @@ def test_both_algorithms_recover_the_truth(method, whitening, seed):
     assert solution.residual < TOL
 
 
-@pytest.mark.parametrize("tensor", ["power", "all at once"])
+@pytest.mark.parametrize("decomposition", DECOMPOSITIONS)
 @pytest.mark.parametrize("method", ["joint", "two-stage"])
-def test_many_topics_are_recovered(rng, method, tensor):
+def test_many_topics_are_recovered(rng, method, decomposition):
     truth = unequal_model(rng, n_words=120, n_topics=40)
     sketch = population_sketch(truth, population_basis(truth, rng))
-    settings = Settings(method, tensor=tensor)
+    settings = Settings(method, decomposition=decomposition)
     assert_recovered(decompose(sketch, 40, truth.alpha.sum(), settings, rng=rng).model, truth)
 
 
@@ -173,3 +186,39 @@ def test_more_topics_than_the_second_moment_carries_says_how_many(rng):
     message = r"n_topics=7, but the second moment has only 5 positive .* works here is 5"
     with pytest.raises(ValueError, match=message):
         decompose(sketch, 7, truth.alpha.sum(), Settings("two-stage"), rng=rng)
+
+
+def test_eta_by_diagonalisation_needs_entries_that_differ(rng):
+    """As the paper says of My: its eigenvectors are topics only where no two effects are equal."""
+    for equal in (False, True):
+        truth = unequal_model(rng)  # whose first two effects are equal
+        truth = truth if equal else replace(truth, eta=np.arange(5.0))
+        basis, a0 = population_basis(truth, rng), truth.alpha.sum()
+        m = centre(population_sketch(truth, basis), a0, truth.sigma**2)
+        space = whiten(words_only(m).second, 5, rng)
+        pairs = power_method(in_space(words_only(m).third, space.W), rng)
+        eta, vectors = eta_by_diagonalisation(pairs, space, response_slice(m), a0)
+        assert_allclose(eta, power_update(pairs, space, response_slice(m), a0), atol=TOL)
+        mu = basis.lift @ directions(replace(pairs, vectors=vectors), space, a0)
+        mu = mu / mu.sum(axis=0)
+        right = basis.lift @ directions(pairs, space, a0)
+        error = np.abs(mu - right).sum(axis=0).max()
+        assert error > 0.1 if equal else error < 1e-6
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_noise_costs_one_slice_more_than_all_of_them(seed):
+    """T = sum of w w w + noise: the errors of the four decompositions, the largest over w."""
+    rng, k = np.random.default_rng(seed), 30
+    Q = np.linalg.qr(rng.standard_normal((k, k)))[0]
+    E = rng.standard_normal((k, k, k))
+    E = sum(E.transpose(order) for order in permutations(range(3))) / 6
+    T = np.einsum("ir,jr,lr->ijl", Q, Q, Q, optimize=True) + 0.003 * E
+    error = {}
+    for name in DECOMPOSITIONS:
+        V = eigenpairs(T, Settings(decomposition=name), rng).vectors
+        assert_allclose(V.T @ V, np.eye(k), atol=0.1)
+        error[name] = 1 - np.abs(V.T @ Q).max(axis=0).min()
+    for name in ("power", "all at once", "simultaneous", "stgd"):
+        assert error[name] < 0.01
+    assert error["two-svd"] > 5 * error["simultaneous"]

@@ -9,14 +9,20 @@ from scipy.sparse import csr_array
 from topicprism.kernels import cpu, propagation, random
 
 
+@pytest.fixture(params=[30.0, 0.0])
+def half(request):
+    """Words of a document that has half the weight of an endless one; 0: all weigh the same."""
+    return request.param
+
+
 @pytest.fixture
-def data(rng):
+def data(rng, half):
     """Counts with empty, short and long rows, and the weights of their documents."""
     X = csr_array(rng.poisson(0.4, size=(60, 11)))
     m = X.sum(axis=1).astype(float)
     weights = np.zeros((4, 60))
     long = m >= 3
-    weights[0, long] = m[long] / (m[long] + 30)
+    weights[0, long] = m[long] / (m[long] + half)
     weights[1, long] = weights[0, long] / m[long]
     weights[2, long] = weights[1, long] / (m[long] - 1)
     weights[3, long] = weights[2, long] / (m[long] - 2)
@@ -24,10 +30,10 @@ def data(rng):
     return X, weights, rng.standard_normal(60)
 
 
-def test_word_sums(data):
+def test_word_sums(data, half):
     X, (w, c1, c2, _), y = data
     weights, sums = np.empty(60), np.zeros((11, 4))
-    cpu.word_sums(X.indptr, X.indices, X.data, y, weights, sums)
+    cpu.word_sums(X.indptr, X.indices, X.data, y, half, weights, sums)
     assert_allclose(weights, w)
     again = (X.toarray() * (X.toarray() - 1)).T @ c2
     assert_allclose(sums, np.column_stack([X.T @ c1, X.T @ (c1 * y), X.T @ c2, again]))
@@ -35,22 +41,22 @@ def test_word_sums(data):
 
 @pytest.mark.parametrize("width", [1, 5, 16, 33])
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
-def test_pair_products(rng, data, width, dtype):
+def test_pair_products(rng, data, half, width, dtype):
     X, (_, _, c2, _), _ = data
     S, out = rng.standard_normal((11, width)).astype(dtype), np.ones((11, width))
-    cpu.pair_products(X.indptr, X.indices, X.data, S, out)
+    cpu.pair_products(X.indptr, X.indices, X.data, S, half, out)
     assert_allclose(out, 1 + X.T @ (c2[:, None] * (X @ S.astype(float))))
 
 
 @pytest.mark.parametrize("rows", [slice(0, 60), slice(13, 40)])
-def test_project(rng, data, rows):
+def test_project(rng, data, half, rows):
     """Also on a slice of the row pointers."""
     X, (w, c1, c2, c3), y = data
     B = rng.standard_normal((11, 16))
     n = rows.stop - rows.start
     P, C, Q, sums = np.empty((n, 16)), np.empty((n, 4)), np.zeros((11, 16)), np.zeros((11, 4))
     indptr = X.indptr[rows.start : rows.stop + 1]
-    cpu.project(indptr, X.indices, X.data, y[rows], B, P, C, Q, sums)
+    cpu.project(indptr, X.indices, X.data, y[rows], B, half, P, C, Q, sums)
     X, w, c1, c2, c3, y = (a[rows] for a in (X, w, c1, c2, c3, y))
     assert_allclose(P, X @ B, atol=1e-14)
     assert_allclose(C, np.column_stack([w, c1, c2, c3]))

@@ -27,6 +27,7 @@ from topicprism._typing import Array, Counts, Doc, DocTopic, Topic
 from topicprism.documents.corpus import Rows, cut, take_rows
 from topicprism.kernels import fold_in, propagation
 from topicprism.model import Model
+from topicprism.validation import check_choice
 
 Flags = NDArray[np.bool_]  # one per document
 BURST_WORDS = 1000  # in longer documents repetitions are expected, not bursts (docs/inference.md)
@@ -97,6 +98,18 @@ class GibbsInference:
         )  # fmt: skip
 
 
+PROPAGATION = "propagation"
+INFERENCES: dict[str, EPInference | GibbsInference] = {
+    PROPAGATION: EPInference(),
+    "gibbs": GibbsInference(),
+}  # by name, of estimators
+
+
+def inference_of(name: str) -> EPInference | GibbsInference:
+    check_choice("inference", name, INFERENCES)
+    return INFERENCES[name]
+
+
 @dataclass(frozen=True)
 class Posterior:
     """What the words of each document tell of its proportions: about a Dirichlet(total * h)."""
@@ -139,7 +152,7 @@ def posterior(
     if model.burstiness and isinstance(how, GibbsInference):
         raise ValueError(
             f"the model has burstiness={model.burstiness:g}, but Gibbs sampling counts whole "
-            "words; use EPInference"
+            "words; use EPInference, which is inference='propagation' of an estimator"
         )
     mu, alpha = np.ascontiguousarray(model.mu), np.ascontiguousarray(model.alpha)
     h, totals = np.empty((counts.shape[0], model.n_topics)), np.empty(counts.shape[0])

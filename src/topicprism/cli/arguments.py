@@ -61,6 +61,7 @@ OPTIONS = {  # of each parameter
     "noise_variance": "--noise-variance",
     "n_restarts": "--restarts",
     "n_iterations": "--iterations",
+    "regime": "--regime",
     "method": "--method",
     "whitening": "--whitening",
     "burn_in": "--burn-in",

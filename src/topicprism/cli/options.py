@@ -131,14 +131,20 @@ def learning(p: ArgumentParser) -> None:
         help="residual variance of the response, or auto",
     )
     g.add_argument(
+        "--regime",
+        choices=("auto", "paper"),
+        help="paper: the paper's algorithm as printed, whatever the texts (default: auto)",
+    )
+    g.add_argument(
         "--method",
         choices=("joint", "two-stage"),
         help="joint uses the response to find the topics (default: joint)",
     )
     g.add_argument(
         "--whitening",
-        choices=("auto", "exact", "matrix-free", "nystrom"),
-        help="factorisation of the second moment",
+        choices=("auto", "exact", "matrix-free", "randomised", "nystrom"),
+        metavar="HOW",
+        help="factorisation of the second moment: auto, exact, matrix-free, randomised or nystrom",
     )
     g.add_argument(
         "--restarts", type=values.count, metavar="N", help="restarts of the power method"

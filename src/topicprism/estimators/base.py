@@ -20,7 +20,15 @@ from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_dat
 
 from topicprism._typing import Counts, Doc, DocTopic
 from topicprism.evaluation import pr2
-from topicprism.inference import infer, posterior, predict
+from topicprism.inference import (
+    PROPAGATION,
+    EPInference,
+    GibbsInference,
+    infer,
+    inference_of,
+    posterior,
+    predict,
+)
 from topicprism.limits import MIN_RESPONSE_GAP
 from topicprism.model import Model
 from topicprism.show.notebook import topics_html
@@ -74,7 +82,11 @@ class Topics(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         """
         check_is_fitted(self)
         counts = self._counts(X)
-        return infer(self.model_, counts, n_threads=threads_for(counts, self.n_jobs))
+        return infer(self.model_, counts, self._how(), threads_for(counts, self.n_jobs))
+
+    def _how(self) -> EPInference | GibbsInference:
+        """The inference that was asked for, where an estimator has that parameter."""
+        return inference_of(getattr(self, "inference", PROPAGATION))
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
@@ -125,6 +137,7 @@ class Regression(RegressorMixin):
     """What topic models with a number as response do alike."""
 
     model_: Model
+    _how: Callable[[], EPInference | GibbsInference]
 
     @overload
     def predict(self, X: Any, return_std: Literal[False] = False) -> Doc: ...
@@ -158,13 +171,15 @@ class Regression(RegressorMixin):
     def _expected(self, X: Any) -> Doc:
         """An array, whatever ``transform`` was asked to give."""
         counts = self._counts(X)
-        h = infer(self.model_, counts, n_threads=threads_for(counts, self.n_jobs))
+        h = infer(self.model_, counts, self._how(), threads_for(counts, self.n_jobs))
         return predict(self.model_, h)
 
     def _known(self, X: Any) -> tuple[Doc, Doc]:
-        """E[y | words] and Var[eta . h | words]."""
-        counts = self._counts(X)
+        """E[y | words], and Var[eta . h | words], which is always by propagation."""
+        counts, how = self._counts(X), self._how()
         known = posterior(self.model_, counts, n_threads=threads_for(counts, self.n_jobs))
+        if isinstance(how, GibbsInference):
+            return self._expected(X), known.variance(self.model_.eta)
         return predict(self.model_, known.h), known.variance(self.model_.eta)
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:

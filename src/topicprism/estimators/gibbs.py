@@ -21,7 +21,7 @@ from topicprism.estimators.sampled import (
     with_callbacks,
 )
 from topicprism.estimators.sampled_regression import SampledRegression
-from topicprism.inference import infer
+from topicprism.inference import PROPAGATION, infer
 from topicprism.learn.hybrid import Hybrid, HybridRequest
 from topicprism.learn.ridge import Calibrated
 from topicprism.model import Model
@@ -155,11 +155,17 @@ class HybridSLDA(SampledRegression):
     towards better predictions from words (:mod:`topicprism.learn.refine`).  With fewer than
     2,000 documents, or fewer than 100,000 words in all of them, the spectral estimate is a prior
     worth as many words as the documents have, and its topics of the response are fixed.
+    ``regime="paper"`` is the paper's hybrid on any documents: a chain of the model that starts at
+    Algorithm 2, with neither steering nor a regression.
 
     Parameters
     ----------
     n_topics : int or "auto", default="auto"
         Number of topics; chosen as by :class:`SpectralSLDA`.
+    regime : {"auto", "paper"}, default="auto"
+        As in :class:`SpectralSLDA`.  With "paper", ``n_topics`` must be given; "auto" is 0.1 for
+        each topic in ``alpha0``, from which Algorithm 2 estimates a prior that is fixed, 0.1 in
+        ``beta``, and False in ``cross_fit``.
     alpha0, learn_alpha, beta : "auto" or as in :class:`GibbsSLDA`, default="auto"
         In the regime "model", "auto" is the spectral estimate's prior of the proportions, which
         is fixed, and a prior of topics around the words' frequencies, as wide as its topics
@@ -178,6 +184,8 @@ class HybridSLDA(SampledRegression):
     cross_fit : bool or "auto", default="auto"
         As in :class:`GibbsSLDA`; "auto" is True in the regime "text".  If False there, and
         ``refit`` is True, there are no standard errors.
+    inference
+        As in :class:`SpectralSLDA`.
     warm_start, callback, n_jobs, random_state
         As in :class:`GibbsSLDA`.
 
@@ -202,6 +210,7 @@ class HybridSLDA(SampledRegression):
         self,
         n_topics: int | str = AUTO,
         *,
+        regime: str = AUTO,
         response_weight: float | str = AUTO,
         refit: bool = True,
         alpha0: float | str = AUTO,
@@ -211,12 +220,14 @@ class HybridSLDA(SampledRegression):
         n_kept: int = 300,
         tolerance: float = 0.0,
         cross_fit: bool | str = AUTO,
+        inference: str = PROPAGATION,
         warm_start: bool = False,
         callback: Callback | None = None,
         n_jobs: int | None = None,
         random_state: Any = None,
     ) -> None:
         self.n_topics = n_topics
+        self.regime = regime
         self.response_weight = response_weight
         self.refit = refit
         self.alpha0 = alpha0
@@ -226,6 +237,7 @@ class HybridSLDA(SampledRegression):
         self.n_kept = n_kept
         self.tolerance = tolerance
         self.cross_fit = cross_fit
+        self.inference = inference
         self.warm_start = warm_start
         self.callback = callback
         self.n_jobs = n_jobs
@@ -239,10 +251,11 @@ class HybridSLDA(SampledRegression):
         check_choice("learn_alpha", self.learn_alpha, (True, False, AUTO))
         check_choice("cross_fit", self.cross_fit, (True, False, AUTO))
         check_chain(self, may_choose=True)
+        self._how()  # refuses what is no inference
         task = self._task(X, y, Plan())
         docs, rng = self._docs(task), partial(generator, self.random_state)
         if not (self.warm_start and hasattr(self, "state_")):
-            self._hybrid = Hybrid.of(docs, _unless_auto(self.n_topics), rng())
+            self._hybrid = Hybrid.of(docs, _unless_auto(self.n_topics), self._request, rng())
             self._asked = self.n_topics
             warn_of_fewer(self._hybrid.spectral.model.n_topics, self.n_topics)
         self._hybrid = self._hybrid.ready(docs, self._request, rng())
@@ -264,6 +277,7 @@ class HybridSLDA(SampledRegression):
             _unless_auto(self.response_weight),
             self.refit,
             self._few,
+            self.regime,
         )
 
     def _cross_fits(self) -> bool:

@@ -245,7 +245,7 @@ class SampledTopics(CallbackSupport, Topics):
     def _decide(self, X: Any, coef: Array) -> Array:
         """Features times coefficients, one column per response (none for one response)."""
         counts = self._counts(X)
-        h = infer(self.model_, counts, n_threads=effective_n_jobs(self.n_jobs))
+        h = infer(self.model_, counts, self._how(), effective_n_jobs(self.n_jobs))
         if self.features_ == "assignments":
             lengths = np.asarray(counts.sum(axis=1), dtype=float).ravel()
             h = mean_assignment(self.model_, h, lengths)

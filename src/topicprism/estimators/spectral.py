@@ -34,9 +34,11 @@ class ShortDocumentsWarning(UserWarning):
 class _SpectralTopics(Topics):
     """What spectral topic models share, with or without a response."""
 
+    regime: str
     whitening: str
     n_restarts: int
     n_iterations: int
+    inference: str
 
     def _learn(self, docs: Corpus, request: FitRequest) -> Self:
         threads = Threaded(docs, effective_n_jobs(self.n_jobs))
@@ -127,13 +129,20 @@ class SpectralSLDA(_SupervisedTopics):
     data; ``selection_`` holds the reasons.  If the spectrum of the words shows a clear number of
     topics (the regime "model"), the estimator is that of the paper.  Otherwise, as for most
     text, some topics are fitted to the response, the others are refined by variational Bayes,
-    and coefficients are those of a regression on inferred proportions.  Coefficients are
-    associations, not causal effects.
+    and coefficients are those of a regression on inferred proportions.  ``regime="paper"`` is
+    the paper's algorithm on any documents, and nothing else.  Which it was is in
+    ``selection_.reasons["method"]``.  Coefficients are associations, not causal effects.
 
     Parameters
     ----------
     n_topics : int or "auto", default="auto"
         Number of topics, k in the paper.
+    regime : {"auto", "paper"}, default="auto"
+        "auto" goes by the documents.  "paper" runs Algorithm 2 (``method="joint"``) or 1 of the
+        paper as printed, with corrected formulas: moments of all words, all documents weighing
+        the same, whitening, tensor power method, recovery.  ``n_topics`` must be given; "auto" is
+        0.1 for each topic in ``alpha0``, 100 in ``word_scale``, and in ``noise_variance`` what
+        moments leave of the response.  There are no standard errors.
     method : {"joint", "two-stage"}, default="joint"
         "joint" uses the response to find the topics; "two-stage" regresses it on topics of the
         words alone.
@@ -142,10 +151,21 @@ class SpectralSLDA(_SupervisedTopics):
         documents that mix many.
     noise_variance : float or "auto", default="auto"
         Variance of the response given the topic proportions, in its own units.
-    whitening : {"auto", "exact", "matrix-free", "nystrom"}, default="auto"
-        How the second moment is factored; "nystrom" is Algorithm 3 of the paper.
+    word_scale : float or "auto", default="auto"
+        What a word counts for in the moments of the joint method, C in the paper, beside a response
+        of variance 1.  "auto" balances the two in the regime "model".  On the text of the regime
+        "text" it has no part.
+    whitening : {"auto", "exact", "matrix-free", "randomised", "nystrom"}, default="auto"
+        How the second moment is factored; "nystrom" is Algorithm 3 of the paper, which is refused
+        where the moment is far from one of rank k, and "randomised" does without.  In the regime
+        "paper" the moment is that of all words, and "auto" is "matrix-free"; otherwise it is that
+        of a sketch, and "auto" is "exact".
     n_restarts, n_iterations : int, default=100
-        Starts of the tensor power method for each topic, and its iterations at most.
+        Starts of the tensor power method for each topic, and its iterations at most: L and T in the
+        paper, which also has 100.
+    inference : {"propagation", "gibbs"}, default="propagation"
+        How proportions of a document are inferred: expectation propagation, or Gibbs sampling as
+        in the paper.  Standard deviations of predictions are by propagation in either case.
     n_jobs : int or None, default=None
         Threads: None is one, -1 is all cores.  The result does not depend on it.
     random_state : int, RandomState, Generator or None, default=None
@@ -208,22 +228,28 @@ class SpectralSLDA(_SupervisedTopics):
         self,
         n_topics: int | str = "auto",
         *,
+        regime: str = "auto",
         method: str = "joint",
         alpha0: float | str = "auto",
         noise_variance: float | str = "auto",
+        word_scale: float | str = "auto",
         whitening: str = "auto",
         n_restarts: int = 100,
         n_iterations: int = 100,
+        inference: str = "propagation",
         n_jobs: int | None = None,
         random_state: Any = None,
     ) -> None:
         self.n_topics = n_topics
+        self.regime = regime
         self.method = method
         self.alpha0 = alpha0
         self.noise_variance = noise_variance
+        self.word_scale = word_scale
         self.whitening = whitening
         self.n_restarts = n_restarts
         self.n_iterations = n_iterations
+        self.inference = inference
         self.n_jobs = n_jobs
         self.random_state = random_state
 
@@ -252,11 +278,14 @@ class SpectralSLDA(_SupervisedTopics):
         settings = Settings(
             method=self.method,
             noise_variance=unless_auto(self.noise_variance),
+            word_scale=unless_auto(self.word_scale),
             whitening=self.whitening,
             n_restarts=self.n_restarts,
             n_iterations=self.n_iterations,
         )
-        return FitRequest(unless_auto(self.n_topics), unless_auto(self.alpha0), settings)
+        self._how()  # refuses what is no inference
+        n_topics, alpha0 = unless_auto(self.n_topics), unless_auto(self.alpha0)
+        return FitRequest(n_topics, alpha0, settings, regime=self.regime)
 
 
 class SpectralLDA(_SpectralTopics):
@@ -264,8 +293,10 @@ class SpectralLDA(_SpectralTopics):
 
     Parameters
     ----------
-    n_topics, alpha0, whitening, n_restarts, n_iterations, n_jobs, random_state
+    n_topics, alpha0, whitening, n_restarts, n_iterations, inference, n_jobs, random_state
         As in :class:`SpectralSLDA`.
+    regime : {"auto", "paper"}, default="auto"
+        As in :class:`SpectralSLDA`; "paper" is Algorithm 1 without its response.
 
     Attributes
     ----------
@@ -279,18 +310,22 @@ class SpectralLDA(_SpectralTopics):
         self,
         n_topics: int | str = "auto",
         *,
+        regime: str = "auto",
         alpha0: float | str = "auto",
         whitening: str = "auto",
         n_restarts: int = 100,
         n_iterations: int = 100,
+        inference: str = "propagation",
         n_jobs: int | None = None,
         random_state: Any = None,
     ) -> None:
         self.n_topics = n_topics
+        self.regime = regime
         self.alpha0 = alpha0
         self.whitening = whitening
         self.n_restarts = n_restarts
         self.n_iterations = n_iterations
+        self.inference = inference
         self.n_jobs = n_jobs
         self.random_state = random_state
 
@@ -317,8 +352,9 @@ class SpectralLDA(_SpectralTopics):
             n_restarts=self.n_restarts,
             n_iterations=self.n_iterations,
         )
+        self._how()  # refuses what is no inference
         n_topics, alpha0 = unless_auto(self.n_topics), unless_auto(self.alpha0)
-        return FitRequest(n_topics, alpha0, settings, supervised=False)
+        return FitRequest(n_topics, alpha0, settings, supervised=False, regime=self.regime)
 
 
 def _warn_of_short(n_short: int, n_documents: int) -> None:

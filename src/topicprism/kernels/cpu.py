@@ -1,8 +1,8 @@
 """Numba kernels over the rows of a CSR matrix.
 
-A document of m words has weight w = m / (m + 30) among documents: in a short one a
-third moment is mostly noise, and without weights single short documents pass for
-topics.  Its counts enter the moments of order one, two and three by c1 = w/m,
+A document of m words has weight w = m / (m + half) among documents, half being 30 by
+default: in a short one a third moment is mostly noise, and without weights single short
+documents pass for topics.  Its counts enter the moments of order one, two and three by c1 = w/m,
 c2 = w/(m(m-1)) and c3 = w/(m(m-1)(m-2)), and not at all when it has fewer than
 three words.  Below, ``X`` is the matrix and ``w``, ``c1``, ``c2``, ``c3`` are those
 numbers as vectors.  ``indptr`` may be a slice of the matrix's own: the entries
@@ -42,7 +42,7 @@ def first_not_a_count(data):  # type: ignore[no-untyped-def]
 
 
 @jit
-def word_sums(indptr, words, counts, y, weights, sums):  # type: ignore[no-untyped-def]
+def word_sums(indptr, words, counts, y, half, weights, sums):  # type: ignore[no-untyped-def]
     """What documents weigh, and the sums over their words::
 
     weights[:] = w
@@ -52,10 +52,10 @@ def word_sums(indptr, words, counts, y, weights, sums):  # type: ignore[no-untyp
         m = 0.0
         for j in range(indptr[d], indptr[d + 1]):
             m += counts[j]
-        weights[d] = m / (m + HALF_WEIGHT_WORDS) if m >= MIN_WORDS else 0.0
+        weights[d] = m / (m + half) if m >= MIN_WORDS else 0.0
         if m < MIN_WORDS:
             continue
-        c1 = 1 / (m + HALF_WEIGHT_WORDS)
+        c1 = 1 / (m + half)
         c1y, c2 = c1 * y[d], c1 / (m - 1)
         for j in range(indptr[d], indptr[d + 1]):
             s, n = sums[words[j]], np.float64(counts[j])
@@ -66,25 +66,18 @@ def word_sums(indptr, words, counts, y, weights, sums):  # type: ignore[no-untyp
 
 
 @jit
-def pair_products(indptr, words, counts, S, out):  # type: ignore[no-untyped-def]
+def pair_products(indptr, words, counts, S, half, out):  # type: ignore[no-untyped-def]
     """``out += X.T @ (c2[:, None] * (X @ S))``, one read of each document."""
     p = np.empty(S.shape[1])
     for d in range(len(indptr) - 1):
         m = _project(indptr[d], indptr[d + 1], words, counts, S, p)
         if m >= MIN_WORDS:
-            _scatter(
-                indptr[d],
-                indptr[d + 1],
-                words,
-                counts,
-                1 / ((m + HALF_WEIGHT_WORDS) * (m - 1)),
-                p,
-                out,
-            )
+            c2 = 1 / ((m + half) * (m - 1))
+            _scatter(indptr[d], indptr[d + 1], words, counts, c2, p, out)
 
 
 @jit
-def project(indptr, words, counts, y, B, P, C, Q, sums):  # type: ignore[no-untyped-def]
+def project(indptr, words, counts, y, B, half, P, C, Q, sums):  # type: ignore[no-untyped-def]
     """Documents in the coordinates of B, and what their words must be corrected by::
 
     P[:] = X @ B;  C[:] = np.column_stack([w, c1, c2, c3])
@@ -97,7 +90,7 @@ def project(indptr, words, counts, y, B, P, C, Q, sums):  # type: ignore[no-unty
         C[d] = 0.0
         if m < MIN_WORDS:
             continue
-        c1 = 1 / (m + HALF_WEIGHT_WORDS)
+        c1 = 1 / (m + half)
         c2 = c1 / (m - 1)
         c3 = c2 / (m - 2)
         c2y = c2 * y[d]

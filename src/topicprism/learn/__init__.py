@@ -9,6 +9,7 @@
     noise            a noise variance too small for moments      Estimate
     jackknife        standard errors
     text_regime      the regime "text": documents that do not
+    as_printed       the regime "paper": Algorithms 1 and 2, and nothing else
     response_topics  initial topics, those of the response among them
     refine           topics refined by variational Bayes, sampled ones by steering
     ridge            coefficients by a regression on inferred proportions

@@ -19,7 +19,14 @@ from topicprism.documents.standardised import StandardisedDocuments
 from topicprism.documents.subsets import MAX_ORDERED, KeyCounts, in_key_order
 from topicprism.documents.sums import Additive, RunningMoments
 from topicprism.kernels.blas import one_blas_thread
-from topicprism.learn import model_check, model_regime, sampled_text, sketch_regime, text_regime
+from topicprism.learn import (
+    as_printed,
+    model_check,
+    model_regime,
+    sampled_text,
+    sketch_regime,
+    text_regime,
+)
 from topicprism.learn.defaults import MODEL, SAMPLED, SKETCH
 from topicprism.learn.result import AS_ASKED, FitContext, FitRequest, FitResult
 from topicprism.learn.spectrum import describe_spectrum, determines_alpha0, read_spectrum
@@ -40,6 +47,8 @@ def learn(docs: Documents, request: FitRequest, rng: np.random.Generator) -> Fit
             docs, given = in_key_order(docs, all_.n_documents), docs
             all_ = all_ if docs is given else docs.total(survey)
         docs, request = StandardisedDocuments(docs, all_.scale), request.standardised(all_.scale)
+        if request.as_printed:
+            return as_printed.from_documents(docs, request, rng).in_units(all_.scale)
         sums = docs.total(word_sums)
         if points_down(sums):  # so that -y has the same topics
             docs, sums = docs.mirrored, sums.mirrored
@@ -55,6 +64,7 @@ def learn(docs: Documents, request: FitRequest, rng: np.random.Generator) -> Fit
             sampled = _sampled(context, all_.n_tokens)
             found = (sampled_text if sampled else text_regime).from_documents(context)
             found = found.with_reason(why_not) if why_not else found
+    found = found.saying_its_method(request.settings.method, request.supervised)
     return replace(found.in_units(docs.scale), n_short=all_.n_short)
 
 
@@ -74,12 +84,17 @@ def learn_sketch(sketch: Sketch, request: FitRequest, rng: np.random.Generator) 
     to end; but then no alpha0 agrees with its moments, and the number of topics is not believed.
     """
     request.check(sketch.basis.width)
+    if request.as_printed:
+        raise ValueError(
+            "regime='paper' was asked of a sketch, but the paper's algorithms whiten the moments "
+            "of all words; fit documents, or use regime='auto'"
+        )
     found = model_regime.from_sketch(sketch, read_spectrum(sketch, request), request, rng)
     asked = request.alpha0 is not None or request.n_topics is not None
     if found is not None and (
         asked or found.model.n_topics == 1 or determines_alpha0(found.selection.alpha0)
     ):
-        return found
+        return found.saying_its_method(request.settings.method, request.supervised)
     k = request.n_topics or min(SKETCH.n_topics, sketch.basis.width)
     why = f"{describe_spectrum(sketch)}; {k} is the default without documents to compare numbers on"
     why = AS_ASKED if request.n_topics else why

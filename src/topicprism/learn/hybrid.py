@@ -1,6 +1,7 @@
 """A sampler from the spectral answer: where it starts, and what keeps its topics predictive.
 
-Where documents are from the model, a chain that starts at the spectral answer is all.  On text,
+Where documents are from the model, a chain that starts at the spectral answer is all, and so it is
+in the regime "paper", on any documents.  On text,
 sampled topics drift to what explains words alone, so they are steered all along by what
 predicts from words alone (:mod:`topicprism.learn.refine`).  With few documents the spectral
 topics are a prior that counts for as many words again, and those of the response are frozen.
@@ -22,7 +23,15 @@ from topicprism.kernels.blas import one_blas_thread
 from topicprism.learn.auto import learn
 from topicprism.learn.defaults import STEERING, TEXT
 from topicprism.learn.refine import prior_shift
-from topicprism.learn.result import AS_ASKED, FitRequest, FitResult, Regime, Selection
+from topicprism.learn.result import (
+    AS_ASKED,
+    METHOD,
+    FitRequest,
+    FitResult,
+    Regime,
+    Selection,
+    method_of_chain,
+)
 from topicprism.learn.ridge import Calibrated, best_alpha0, calibrate, products, regress
 from topicprism.model import Model, ResponseScale
 from topicprism.samplers import Gaussian, Plan, State
@@ -40,6 +49,7 @@ class HybridRequest:
     response_weight: float | None
     refit: bool
     few: bool | None = None  # whether documents are few; None goes by their number
+    regime: str = "auto"
 
 
 @dataclass(frozen=True)
@@ -50,12 +60,18 @@ class Hybrid:
     cross_fitted: Doc | None = None  # each response as other documents predict it
 
     @classmethod
-    def of(cls, docs: Threaded, n_topics: int | None, rng: np.random.Generator) -> Hybrid:
-        return cls(learn(docs, FitRequest(n_topics, cross_fitted=False), rng))
+    def of(
+        cls, docs: Threaded, n_topics: int | None, asked: HybridRequest, rng: np.random.Generator
+    ) -> Hybrid:
+        request = FitRequest(n_topics, cross_fitted=False, regime=asked.regime)
+        if request.as_printed:
+            request = replace(request, alpha0=asked.alpha0)
+        return cls(learn(docs, request, rng))
 
     @property
     def holds(self) -> bool:
-        return self.spectral.regime is Regime.MODEL
+        """Whether the chain is that of the model: documents follow it, or the paper's is asked."""
+        return self.spectral.regime is not Regime.TEXT
 
     def few(self, docs: Threaded, asked: HybridRequest) -> bool:
         """Whether the spectral topics are to be a prior."""
@@ -90,6 +106,13 @@ class Hybrid:
 
     def plan(self, docs: Threaded, plan: Plan, asked: HybridRequest) -> Plan:
         """What to sample, and the prior of the topics on the way."""
+        if self.spectral.as_printed:
+            return replace(
+                plan,
+                family=Gaussian(_given(asked.response_weight, 1.0)),
+                beta=_given(asked.beta, plan.beta),
+                learn_alpha=bool(_given(asked.learn_alpha, False)),
+            )
         steered, few = self.steered(docs, asked), self.few(docs, asked)
         weight = STEERING.response_weight if steered else 1.0
         beta = STEERING.word_prior_beside_another if self.holds else STEERING.word_prior
@@ -128,7 +151,8 @@ class Hybrid:
     def start(self, docs: Threaded, plan: Plan, asked: HybridRequest) -> Model:
         """The model a chain starts from."""
         model = replace(self.spectral.model, burstiness=0.0)
-        if plan.learn_alpha or asked.alpha0 is not None:
+        given = asked.alpha0 is not None and not self.spectral.as_printed  # Algorithm 2 has used it
+        if plan.learn_alpha or given:
             model = model.with_alpha0(_given(asked.alpha0, 1.0))
         if not self.holds:
             with one_blas_thread:
@@ -158,11 +182,14 @@ class Hybrid:
     ) -> Selection:
         """The spectral answer's in the units of the response, and what the chain made of it."""
         found = self.spectral.selection
-        reasons = dict(found.reasons)
+        start = found.reasons[METHOD]
+        reasons = found.reasons | {METHOD: method_of_chain(self.spectral.regime, start)}
         if self.holds or not asked.refit:
             reasons["noise_variance"] = FROM_DRAWS
         if plan.learn_alpha and not self.steered(docs, asked):
             reasons["alpha0"] = FROM_DRAWS
+        elif self.spectral.as_printed:
+            reasons["alpha0"] = f"as Algorithm 2 has it, which took it to be {found.alpha0:g}"
         elif asked.alpha0 is not None:
             reasons["alpha0"] = AS_ASKED
         elif self.steered(docs, asked):

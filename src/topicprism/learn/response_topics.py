@@ -218,7 +218,7 @@ def _within(sketch: Sketch, R: Array, n_topics: int, rng: np.random.Generator) -
     settings = Settings(
         "two-stage",
         n_restarts=TEXT.tensor_restarts,
-        tensor="power" if n <= MODEL.max_topics else "all at once",
+        decomposition="power" if n <= MODEL.max_topics else "all at once",
     )
     while n > 0:
         try:

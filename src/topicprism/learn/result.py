@@ -16,9 +16,10 @@ from topicprism.model import Model, ResponseScale
 from topicprism.spectral.decompose import Solution, by_effect
 from topicprism.spectral.settings import Settings
 from topicprism.spectral.sketch import NOISE_EDGE_FACTOR, Sketch
-from topicprism.validation import check_problem
+from topicprism.validation import check_choice, check_problem
 
 AS_ASKED = "as asked"
+METHOD = "method"  # the reason that says which method a result is from
 
 
 class Regime(Enum):
@@ -26,6 +27,10 @@ class Regime(Enum):
 
     MODEL = "model"  # they follow sLDA: the estimator of the paper
     TEXT = "text"  # more structure than the topics explain
+    PAPER = "paper"  # not asked: the paper's algorithms as printed
+
+
+REGIMES = ("auto", Regime.PAPER.value)  # that can be asked for
 
 
 @dataclass(frozen=True)
@@ -38,9 +43,22 @@ class FitRequest:
     supervised: bool = True
     cross_fitted: bool = True  # whether halves of text are learnt, too, for effects
     sampled: bool = False  # whether topics of text are sampled from the spectral start
+    regime: str = "auto"  # or "paper"
+
+    def __post_init__(self) -> None:
+        check_choice("regime", self.regime, REGIMES)
+
+    @property
+    def as_printed(self) -> bool:
+        return self.regime == Regime.PAPER.value
 
     def check(self, available: int) -> None:
         """Refuse values that a vocabulary or a sketch of this size cannot have."""
+        if self.as_printed and self.n_topics is None:
+            raise ValueError(
+                "n_topics='auto' with regime='paper', but the paper's algorithms take the number "
+                "of topics as given; pass one, such as n_topics=5, or use regime='auto'"
+            )
         n_topics = 1 if self.n_topics is None else self.n_topics
         check_problem(n_topics, 1.0 if self.alpha0 is None else self.alpha0, available)
 
@@ -101,7 +119,7 @@ class Selection:
     trials: tuple[Trial, ...]
     spectrum: Array  # eigenvalues of E[x x] in the sketch, the largest first
     threshold: float  # an eigenvalue below it may be sampling noise
-    reasons: dict[str, str]  # a sentence for each parameter
+    reasons: dict[str, str]  # a sentence for each parameter, and one for the "method"
     n_begun: int | None = None  # topics before some were dropped that documents do not support
 
     @property
@@ -125,16 +143,30 @@ class FitResult:
     cross_fitted_r2: float | None = None  # of predictions by topics and coefficients of the others
     dropped: bool = False  # whether topics were, that the documents do not support
     predicts: bool = True  # whether responses were predicted beyond chance by the other half
-    solution: Solution | None = None  # of the tensor decomposition, in the regime of the model
+    solution: Solution | None = None  # of the tensor decomposition, except in the regime "text"
+    as_printed: bool = False  # whether it is the paper's algorithm, and nothing else
 
     @property
     def regime(self) -> Regime:
+        if self.as_printed:
+            return Regime.PAPER
         return Regime.TEXT if self.solution is None else Regime.MODEL
 
     def with_reason(self, why: str) -> FitResult:
         """The result, with something said before its reason for the number of topics."""
         reasons = self.selection.reasons
         reasons = reasons | {"n_topics": f"{why}; {reasons['n_topics']}"}
+        return replace(self, selection=replace(self.selection, reasons=reasons))
+
+    def saying_its_method(self, method: str, supervised: bool) -> FitResult:
+        """The result with its method among the reasons, unless it is there."""
+        what = method_of_text(REFINED)
+        if self.regime is not Regime.TEXT:
+            what = method_of_paper(method, supervised)
+        if self.regime is Regime.MODEL:
+            what += ", from moments in a few coordinates"
+            what += "" if self.coef_std is None else ", with cross-fitted coefficients"
+        reasons = {METHOD: what} | self.selection.reasons
         return replace(self, selection=replace(self.selection, reasons=reasons))
 
     def with_noise_variance(self, variance: float, reason: str) -> FitResult:
@@ -197,6 +229,26 @@ def selection_of(
 
 
 # --- wording ----------------------------------------------------------------------------
+
+REFINED = "spectral topics, refined by variational Bayes, and a regression on their proportions"
+STEERED = "a Gibbs chain from spectral topics, steered towards better predictions, and a regression"
+DRAWN = "spectral topics, and a regression on documents drawn from the moments"
+
+
+def method_of_chain(regime: Regime, start: str) -> str:
+    """Of a chain that starts at a spectral answer, whose method is ``start``."""
+    if regime is Regime.TEXT:
+        return method_of_text(STEERED)
+    return f"a Gibbs chain of the model, started at {start}"
+
+
+def method_of_paper(method: str, supervised: bool = True) -> str:
+    which = f"{2 if method == 'joint' else 1} ({method})" if supervised else "1, of words alone,"
+    return f"Algorithm {which} of Ren, Wang and Zhu with corrected formulas"
+
+
+def method_of_text(what: str) -> str:
+    return f"not one of the paper's algorithms: {what}"
 
 
 def listed(numbers: Iterable[float]) -> str:

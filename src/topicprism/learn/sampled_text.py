@@ -44,7 +44,17 @@ from topicprism.learn.few import gathered
 from topicprism.learn.judging import describe, judged, more_topics
 from topicprism.learn.refine import gradients, map_products, refine, shifted
 from topicprism.learn.response_topics import FirstTopics, text_sketch
-from topicprism.learn.result import AS_ASKED, FitContext, FitResult, Trial, listed, selection_of
+from topicprism.learn.result import (
+    AS_ASKED,
+    METHOD,
+    STEERED,
+    FitContext,
+    FitResult,
+    Trial,
+    listed,
+    method_of_text,
+    selection_of,
+)
 from topicprism.learn.ridge import Calibrated, best_prior, calibrate, products, regress
 from topicprism.model import Model
 from topicprism.samplers import (
@@ -262,6 +272,7 @@ def _sample(context: FitContext, n_topics: int) -> tuple[Threaded, FitContext]:
 
 def _reasons(context: FitContext, why: str) -> dict[str, str]:
     return {
+        METHOD: method_of_text(STEERED),
         "n_topics": why,
         "alpha0": f"the smallest of {listed(SAMPLED.alpha0_grid)} within "
         f"{SAMPLED.prior_tolerance:g} R2 of the best"

@@ -25,7 +25,15 @@ from topicprism._typing import Array, Coord, Counts, Doc, Square
 from topicprism.inference import infer
 from topicprism.learn.defaults import SKETCH, TEXT
 from topicprism.learn.response_topics import chance_of_response, topics_of
-from topicprism.learn.result import AS_ASKED, FitRequest, FitResult, selection_of
+from topicprism.learn.result import (
+    AS_ASKED,
+    DRAWN,
+    METHOD,
+    FitRequest,
+    FitResult,
+    method_of_text,
+    selection_of,
+)
 from topicprism.learn.ridge import Products, regress
 from topicprism.model import Model
 from topicprism.spectral.basis import orthonormal
@@ -47,6 +55,7 @@ def from_sketch(
     if asked is not None:
         model = replace(model, sigma=float(np.sqrt(asked)))
     reasons = {
+        METHOD: method_of_text(DRAWN),
         "n_topics": why,
         "alpha0": AS_ASKED if request.alpha0 else "the default without documents to try others on",
         "noise_variance": "the variance of the response less that of predictions for documents "

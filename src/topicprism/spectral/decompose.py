@@ -20,12 +20,13 @@ from functools import partial
 
 import numpy as np
 
-from topicprism._typing import Array, Ints, Topic
+from topicprism._typing import Array, Cube, Ints, Topic
 from topicprism.documents.corpus import Documents
 from topicprism.kernels.blas import one_blas_thread
 from topicprism.kernels.cpu import LANES
 from topicprism.model import Model, TooManyTopics
 from topicprism.spectral.centred import Centred, centre, response_slice, scaled, words_only
+from topicprism.spectral.diagonalise import simultaneous, stgd, two_svd
 from topicprism.spectral.moments import word_sums
 from topicprism.spectral.recovery import (
     alphas,
@@ -85,7 +86,7 @@ def learn(
         return replace(found, n_short=sums.n_short)
     except TooManyTopics as refused:
         fewer = partial(learn, docs, alpha0=alpha0, settings=settings, rng=rng)
-        raise _with_one_that_works(refused, fewer) from None
+        raise _naming_one_that_works(refused, fewer) from None
 
 
 def decompose(
@@ -100,11 +101,8 @@ def decompose(
     check_problem(n_topics, alpha0, sketch.basis.width)
     rng = own_stream(rng)
     with one_blas_thread:
-        try:
-            return _decompose(sketch, n_topics, alpha0, settings, rng)
-        except TooManyTopics as refused:
-            fewer = partial(_decompose, sketch, alpha0=alpha0, settings=settings, rng=rng)
-            raise _with_one_that_works(refused, fewer) from None
+        fit = partial(_decompose, sketch, alpha0=alpha0, settings=settings, rng=rng)
+        return with_one_that_works(fit, n_topics)
 
 
 def own_stream(rng: np.random.Generator) -> np.random.Generator:
@@ -125,10 +123,7 @@ def _decompose(
 
     def solve(m: Centred) -> tuple[Whitening, Eigenpairs]:
         space = whiten(m.second, n_topics, rng, settings.whitening)
-        T = in_space(m.third, space.W)
-        if settings.tensor == "all at once":
-            return space, all_at_once(T, rng)
-        return space, power_method(T, rng, settings.n_restarts, settings.n_iterations)
+        return space, eigenpairs(in_space(m.third, space.W), settings, rng)
 
     algorithm = ALGORITHMS[settings.method] if n_topics > 1 else one_topic
     found = algorithm(moments, alpha0, solve, settings)
@@ -142,6 +137,21 @@ def _decompose(
     ).reordered(order)
     pairs = found.pairs
     return Solution(model, pairs.values[order], found.space.values, pairs.residual, sketch.n)
+
+
+OTHER_DECOMPOSITIONS: dict[str, Callable[[Cube, np.random.Generator], Eigenpairs]] = {
+    "all at once": all_at_once,
+    "simultaneous": simultaneous,
+    "two-svd": two_svd,
+    "stgd": stgd,
+}
+
+
+def eigenpairs(T: Cube, settings: Settings, rng: np.random.Generator) -> Eigenpairs:
+    """Of a whitened third moment, as the settings ask for them."""
+    if settings.decomposition == "power":
+        return power_method(T, rng, settings.n_restarts, settings.n_iterations)
+    return OTHER_DECOMPOSITIONS[settings.decomposition](T, rng)
 
 
 # --- the two algorithms of the paper --------------------------------------------------
@@ -197,7 +207,15 @@ def width_for(n_topics: int) -> int:
     return -(-(n_topics + SPARE_COORDINATES) // LANES) * LANES
 
 
-def _with_one_that_works(refused: TooManyTopics, fit: Callable[[int], object]) -> TooManyTopics:
+def with_one_that_works(fit: Callable[[int], Solution], n_topics: int) -> Solution:
+    """``fit(n_topics)``; a refusal names the largest number of topics that works."""
+    try:
+        return fit(n_topics)
+    except TooManyTopics as refused:
+        raise _naming_one_that_works(refused, fit) from None
+
+
+def _naming_one_that_works(refused: TooManyTopics, fit: Callable[[int], object]) -> TooManyTopics:
     """The same refusal, naming the largest number of topics that was tried and works."""
     k = min(refused.largest, refused.n_topics - 1)
     while k > 0:

@@ -9,7 +9,8 @@ words, the averages over its ordered pairs and triples are::
     x1 x2 x3  (n n n - [diag(n) n, in three orders] + 2 diag3(n)) / (m (m-1) (m-2))
 
 They are unbiased; ``n n n`` alone is not.  A sum below weighs each document by
-w = m / (m + 30), which keeps it so: longer documents say more.
+w = m / (m + half), which keeps it so: longer documents say more.  With half = 0 all
+weigh the same, as in the paper.
 
 =============  ==========  ==================================================
 code           paper       meaning
@@ -38,6 +39,7 @@ from topicprism._typing import Array, Cube, Square, Word, WordCoord
 from topicprism.documents.corpus import Corpus
 from topicprism.documents.sums import Additive, RunningMoments
 from topicprism.kernels import cpu
+from topicprism.kernels.cpu import HALF_WEIGHT_WORDS
 
 BLOCK = 2048  # documents whose coordinates are held at once: 0.5 MB of 32, within a cache
 
@@ -117,24 +119,26 @@ class SketchSums(Additive):
     x3: Word
 
 
-def word_sums(c: Corpus) -> WordSums:
+def word_sums(c: Corpus, half: float = HALF_WEIGHT_WORDS) -> WordSums:
     w, sums = np.empty(len(c)), np.zeros((c.n_words, 4))
     X = c.counts
     about = float(c.y[:1].sum())
-    cpu.word_sums(X.indptr, X.indices, X.data, c.y - about, w, sums)
+    cpu.word_sums(X.indptr, X.indices, X.data, c.y - about, half, w, sums)
     n = int((w > 0).sum())
     return WordSums(n, len(c) - n, RunningMoments.of(c.y, w), about, *sums.T)
 
 
-def pair_products(c: Corpus, S: Array) -> Array:
+def pair_products(c: Corpus, S: Array, half: float = HALF_WEIGHT_WORDS) -> Array:
     """Sum of w n (n . S) / (m (m-1)); less ``x2 * S`` it is (sum of x1 x2) S."""
     out = np.zeros(S.shape)
     X = c.counts
-    cpu.pair_products(X.indptr, X.indices, X.data, S, out)
+    cpu.pair_products(X.indptr, X.indices, X.data, S, half, out)
     return out
 
 
-def sketch_sums(c: Corpus, B: WordCoord, centre: float, scale: float) -> SketchSums:
+def sketch_sums(
+    c: Corpus, B: WordCoord, centre: float, scale: float, half: float = HALF_WEIGHT_WORDS
+) -> SketchSums:
     """Moments of (B'x, (y - centre) / scale) to order three, block by block of documents."""
     V, K = B.shape
     X, scalars, y, p = c.counts, np.zeros(4), np.zeros(3), np.zeros((3, K))
@@ -144,7 +148,7 @@ def sketch_sums(c: Corpus, B: WordCoord, centre: float, scale: float) -> SketchS
         t = (c.y[start : start + BLOCK] - centre) / scale
         P, C = np.empty((len(t), K)), np.empty((len(t), 4))
         rows = X.indptr[start : start + len(t) + 1]
-        cpu.project(rows, X.indices, X.data, t, B, P, C, Q, sums)
+        cpu.project(rows, X.indices, X.data, t, B, half, P, C, Q, sums)
         (w, c1, c2, c3), powers = C.T, np.vander(t, 4, increasing=True).T
         scalars += (w > 0).sum(), w.sum(), w @ c1, w @ c2
         y += powers[1:] @ w

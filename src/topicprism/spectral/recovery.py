@@ -13,6 +13,7 @@ With (lambda_i, w_i) the eigenpairs of the whitened third moment and a = alpha0:
 from __future__ import annotations
 
 import numpy as np
+from scipy.optimize import linear_sum_assignment
 
 from topicprism._typing import Array, Square, Topic
 from topicprism.spectral.sketch import Sketch
@@ -38,6 +39,29 @@ def power_update(pairs: Eigenpairs, space: Whitening, My: Square, alpha0: float)
     w = space.W @ pairs.vectors
     eta: Topic = (alpha0 + 2) / 2 * np.einsum("ik,ij,jk->k", w, My, w)
     return eta
+
+
+def eta_by_diagonalisation(
+    pairs: Eigenpairs, space: Whitening, My: Square, alpha0: float
+) -> tuple[Topic, Square]:
+    """eta as eigenvalues of My(W, W), each for the topic whose w_i is nearest to its eigenvector;
+    and these eigenvectors.
+
+    What the paper advises against: where entries of eta are equal, or closer than noise, the
+    eigenvectors are any basis of their space, and are not those of topics.
+    """
+    values, vectors = np.linalg.eigh(space.W.T @ My @ space.W)
+    near = (vectors.T @ pairs.vectors) ** 2
+    found = linear_sum_assignment(-near.T)[1]
+    eta: Topic = (alpha0 + 2) / 2 * values[found]
+    return eta, vectors[:, found]
+
+
+def unexplained(mean_square: float, alpha: Topic, eta: Topic) -> float:
+    """sigma^2 = E[y^2] - eta' E[h h'] eta, as the paper has it; 0 where samples leave less."""
+    a = alpha.sum()
+    explained = ((alpha @ eta) ** 2 + alpha @ eta**2) / (a * (a + 1))
+    return float(np.clip(mean_square - explained, 0, mean_square))
 
 
 def noise_variance(sketch: Sketch, n_topics: int) -> float:

@@ -8,7 +8,7 @@ from topicprism.spectral.whitening import METHODS as WHITENINGS
 from topicprism.validation import check_choice, check_real, check_whole
 
 METHODS = ("joint", "two-stage")
-TENSOR_METHODS = ("power", "all at once")
+DECOMPOSITIONS = ("power", "all at once", "simultaneous", "two-svd", "stgd")
 
 
 @dataclass(frozen=True)
@@ -21,11 +21,11 @@ class Settings:
     whitening: str = "auto"
     n_restarts: int = 100
     n_iterations: int = 100
-    tensor: str = "power"  # how it is decomposed; restarts and iterations are the power method's
+    decomposition: str = "power"  # of the tensor; restarts and iterations are the power method's
 
     def __post_init__(self) -> None:
         check_choice("method", self.method, METHODS)
-        check_choice("tensor", self.tensor, TENSOR_METHODS)
+        check_choice("decomposition", self.decomposition, DECOMPOSITIONS)
         check_choice("whitening", self.whitening, WHITENINGS)
         check_whole("n_restarts", self.n_restarts, "try 100")
         check_whole("n_iterations", self.n_iterations, "try 100")

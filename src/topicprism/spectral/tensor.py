@@ -89,7 +89,7 @@ def all_at_once(T: Cube, rng: np.random.Generator) -> Eigenpairs:
     2. V <- the orthonormal matrix nearest to T(I, V, V) diag(lambda), which is the gradient;
     3. the largest eigenvalue first, as in the power method.
     """
-    k, size = len(T), float(np.linalg.norm(T))
+    k = len(T)
     starts = (np.linalg.eigh(T @ rng.standard_normal(k))[1] for _ in range(TENSOR.n_starts))
     best = max((_images(T, V) for V in starts), key=lambda found: float(found[2] @ found[2]))  # 1
     V, image, values = best
@@ -99,8 +99,15 @@ def all_at_once(T: Cube, rng: np.random.Generator) -> Eigenpairs:
         V, image, values = _images(T, U @ W)
         if float(values @ values) <= (1 + TENSOR.min_gain) * before:
             break
+    return ordered_pairs(T, V)  # 3
+
+
+def ordered_pairs(T: Cube, V: Square) -> Eigenpairs:
+    """T(v, v, v) and v for the columns of an orthonormal V, the largest eigenvalue first."""
+    k, size = len(T), float(np.linalg.norm(T))
+    V, _, values = _images(T, V)
     V, values = V * np.sign(values), np.abs(values)
-    order = np.argsort(-values)  # 3
+    order = np.argsort(-values)
     n = int((values > TENSOR.eigenvalue_floor * max(size, float(values.max()))).sum())
     if n < k:
         raise TooManyTopics(k, "third", n, largest=n)

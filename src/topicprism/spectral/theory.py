@@ -11,11 +11,15 @@ two_stage              n_1, n_2, n_3 of Theorem 1
 joint                  n_1', n_2', n_3' of Theorem 2
 =====================  ================================================================
 
-Corrections to the paper: n_1 has alpha_min^2 (its proof bounds a singular value
-by alpha_min / (alpha0 (alpha0+1)) and squares it), and the logarithms are of
-72/delta and 18/delta, not of 72/sigma and 18/sigma.  C(x) of Theorem 2 is
-taken as R_3(x) = 4 |eta|^3 - 4 sigma^3 Phi^-1(x)^3, or 1 where that is less: the
-words alone need as much.
+What differs from the paper, each with its derivation in ``docs/errata.md``:
+
+* n_1 and n_1' have sigma_k^4 where it prints alpha_min / (alpha0 (alpha0+1)): the latter is
+  sigma_k(M2) only if topics share no words;
+* n_2 has R(delta / 60 N), for all N responses are bounded at once, and log(30/delta); it has
+  rho^2 sigma_1^2 for alpha_max^2 sigma_1^2, rho = (alpha0+2)/2 lambda_max;
+* C(x) of Theorem 2 is C_2 in n_1' and C_3 in n_2' and n_3', as in Appendix B, and logarithms are of
+  72/delta and 18/delta, not of 72/sigma and 18/sigma;
+* the bounds for alpha, mu, eta and v (:func:`bounds`).
 """
 
 from __future__ import annotations
@@ -48,37 +52,145 @@ def diagnose(
 ) -> Diagnostics:
     """Theorems 1 and 2 for an error ``epsilon`` with probability 1 - ``delta``."""
     a0, k = float(model.alpha.sum()), model.n_topics
-    weight = np.sqrt(model.alpha / (a0 * (a0 + 1)))
+    weight = _canonical(model)
     words, both = _extremes(weight * model.mu), _extremes(weight * np.vstack([model.mu, model.eta]))
     lam = 2 / (a0 + 2) * np.sqrt(a0 * (a0 + 1) / model.alpha)
     size, sigma = float(np.linalg.norm(model.eta)), model.sigma
 
-    a_min, a_max = float(model.alpha.min()), float(model.alpha.max())
-    prior = (a0 * (a0 + 1) / a_min) ** 2
     accuracy = max(1 / epsilon**2, (k / lam.min()) ** 2)
-    response = size - sigma * float(norm.ppf(delta / 60))
-
-    def tail(x: float) -> float:  # log terms of the concentration bounds
-        return float((2 + np.sqrt(2 * np.log(x / delta))) ** 2)
-
-    def C2(x: float) -> float:
-        return float(max(1, 4 * size**3 - 4 * (sigma * norm.ppf(x)) ** 3) ** 2)
+    tails = Tails(size, sigma, delta, n_documents)
+    rho = (a0 + 2) / 2 * lam.max()
+    response = tails.R(1, 60)
 
     def simple(x: float) -> float:
         return float((1 + np.sqrt(np.log(x / delta))) ** 2)
 
     two_stage = (
-        simple(6) * prior,
-        _over(simple(15) * max(response**2, (a_max * words[0]) ** 2), epsilon**2 * words[1] ** 4),
+        _over(simple(6), words[1] ** 4),
+        _over(simple(30) * max(response, rho * words[0]) ** 2, epsilon**2 * words[1] ** 4),
         _over(simple(9) * accuracy, words[1] ** 10),
     )
-    rare = C2(delta / (36 * n_documents))
     joint = (
-        rare * tail(18) * prior,
-        C2(delta / (144 * n_documents)) * tail(72),
-        _over(rare * tail(18) * accuracy, both[1] ** 10),
+        _over((tails.C(2, 36) * tails.factor(18)) ** 2, both[1] ** 4),
+        (tails.C(3, 144) * tails.factor(72)) ** 2,
+        _over((tails.C(3, 36) * tails.factor(18)) ** 2 * accuracy, both[1] ** 10),
     )
     return Diagnostics(*words, *both, float(lam.min()), float(lam.max()), two_stage, joint)
+
+
+@dataclass(frozen=True)
+class Tails:
+    """How large a response may be, and how far means are off, for concentration inequalities."""
+
+    size: float  # |eta|
+    sigma: float
+    delta: float
+    n: int
+
+    def R(self, i: int, share: float) -> float:
+        """R_i(delta / (share n)): |y|^i is below it for all n documents, mostly."""
+        z = float(norm.ppf(self.delta / (share * self.n)))
+        return float((1, 2, 4)[i - 1] * (self.size**i + (-self.sigma * z) ** i))
+
+    def C(self, i: int, share: float) -> float:
+        """C_i = 1 + R_1 + ... + R_i of Appendix B."""
+        return 1 + sum(self.R(j, share) for j in range(1, i + 1))
+
+    def factor(self, share: float) -> float:
+        """2 + sqrt(2 log(share / delta))."""
+        return float(2 + np.sqrt(2 * np.log(share / self.delta)))
+
+
+@dataclass(frozen=True)
+class Bounds:
+    """What the proof of Theorem 1 bounds, with probability 1 - delta, the constants included.
+
+    ``epsilon`` is the largest of what must be below the theorem's; the last three are infinite
+    where E_P is above half of sigma_k^2, or 5 epsilon above lambda_min.  (That epsilon be also
+    below a universal constant times lambda_min / k is not checked: nobody knows the constant.)
+    """
+
+    E_P: float  # |M2 - its estimate|
+    E_y: float  # the same of My
+    E_T: float  # and of M3
+    epsilon_y: float  # |My(W, W) - its estimate|
+    epsilon_t: float  # |M3(W, W, W) - its estimate|
+    epsilon: float
+    alpha: float
+    mu: float
+    eta: float
+
+
+def bounds(model: Model, n_documents: int, delta: float = 0.05) -> Bounds:
+    """Error bounds of the two-stage method on ``n_documents`` of three words or more."""
+    a0 = float(model.alpha.sum())
+    sigma_1, sigma_k = _extremes(_canonical(model) * model.mu)
+    lam = 2 / (a0 + 2) * np.sqrt(a0 * (a0 + 1) / model.alpha)
+    size, root = float(np.linalg.norm(model.eta)), float(np.sqrt(n_documents))
+    tails = Tails(size, model.sigma, delta, n_documents)
+    thirds = 1 + 6 * a0 / (a0 + 2) + 6 * a0**2 / ((a0 + 1) * (a0 + 2))  # 10 in the paper
+
+    E_P = 3 * tails.factor(6) / root
+    E_y = thirds * tails.R(1, 60) * tails.factor(30) / root
+    E_T = thirds * tails.factor(9) / root
+    eps_y = _over(24 * size * E_P / (a0 + 2) + 4 * E_y, sigma_k**2)
+    eps_t = _over(56 * E_P / ((a0 + 1) * (a0 + 2)), sigma_k**5) + _over(8 * E_T, sigma_k**3)
+    rho = (a0 + 2) / 2 * float(lam.max())
+    eps = max(eps_t, eps_y, _over(6 * rho * sigma_1 * E_P, sigma_k**2))
+    half = sigma_k**2 / 2
+    holds = half >= E_P and 5 * eps < lam.min()
+    of = parameter_bounds(model, eps) if holds else (float("inf"),) * 3
+    return Bounds(E_P, E_y, E_T, eps_y, eps_t, eps, *of)
+
+
+def parameter_bounds(model: Model, epsilon: float) -> tuple[float, float, float]:
+    """How far alpha, mu and eta may be off if the whitened moments are off by ``epsilon``.
+
+    With |lambda^ - lambda| <= 5 epsilon and |v^ - v| <= 8 epsilon / lambda_min (Theorem 5.1 of
+    Anandkumar et al. 2014)::
+
+        |alpha_i^ - alpha_i|  <=  alpha_max ((lambda_min / (lambda_min - 5 epsilon))^2 - 1)
+        |mu_i^ - mu_i|        <=  (3 sigma_1 (a+2)/2 (8 lambda_max / lambda_min + 5) + 1) epsilon
+        |eta_i^ - eta_i|      <=  (16 |eta| / lambda_min
+                                   + (a+2)/2 (1 + 16 epsilon / lambda_min)) epsilon
+
+    For a small epsilon the first is 10 alpha_max epsilon / lambda_min.
+    """
+    low, high, half, alpha = _common(model, epsilon)
+    sigma_1, _ = _extremes(_canonical(model) * model.mu)
+    size = float(np.linalg.norm(model.eta))
+    mu = (3 * sigma_1 * half * (8 * high / low + 5) + 1) * epsilon
+    eta = (16 * size / low + half * (1 + 16 * epsilon / low)) * epsilon
+    return alpha, mu, eta
+
+
+def joint_parameter_bounds(model: Model, epsilon: float) -> tuple[float, float]:
+    """The same of Theorem 2: how far alpha and v = (mu, eta) may be off.
+
+    With 6 E_P / sigma_k^2 <= epsilon too, sigma_1 and sigma_k being those of the joint topics::
+
+        |v_i^ - v_i|  <=  sigma_1 (a+2)/2 (lambda_max + 15 + 24 lambda_max / lambda_min) epsilon
+
+    so that neither mu_i nor eta_i is off by more.
+    """
+    low, high, half, alpha = _common(model, epsilon)
+    sigma_1, _ = _extremes(_canonical(model) * np.vstack([model.mu, model.eta]))
+    return alpha, sigma_1 * half * (high + 15 + 24 * high / low) * epsilon
+
+
+def _common(model: Model, epsilon: float) -> tuple[float, float, float, float]:
+    """lambda_min, lambda_max, (a+2)/2 and the bound for alpha."""
+    a0 = float(model.alpha.sum())
+    lam = 2 / (a0 + 2) * np.sqrt(a0 * (a0 + 1) / model.alpha)
+    low, high = float(lam.min()), float(lam.max())
+    return low, high, a0 / 2 + 1, float(model.alpha.max()) * ((low / (low - 5 * epsilon)) ** 2 - 1)
+
+
+def _canonical(model: Model) -> Array:
+    """What topics are multiplied by to be canonical: sqrt(alpha_i / (a (a+1)))."""
+    a0 = model.alpha.sum()
+    weights: Array = np.sqrt(model.alpha / (a0 * (a0 + 1)))
+    return weights
 
 
 def _over(a: float, b: float) -> float:

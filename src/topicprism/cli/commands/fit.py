@@ -27,7 +27,13 @@ from topicprism.show.report import summarise, write_page
 from topicprism.vectorizer import FastCountVectorizer
 
 AUTO, SPECTRAL = "auto", "spectral"
-OF_SPECTRAL = ("method", "whitening", "n_restarts", "n_iterations")  # options that mean that model
+OF_SPECTRAL = (
+    "regime",
+    "method",
+    "whitening",
+    "n_restarts",
+    "n_iterations",
+)  # options that mean that model
 MAX_STOP_WORD_CHARACTERS = 1 << 24  # characters
 
 
@@ -187,6 +193,7 @@ def estimator(args: argparse.Namespace) -> Any:
         "n_topics": args.n_topics,
         "alpha0": args.alpha0,
         "noise_variance": args.noise_variance,
+        "regime": args.regime,
         "method": args.method,
         "whitening": args.whitening,
         "n_restarts": args.restarts,

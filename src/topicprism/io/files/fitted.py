@@ -25,6 +25,7 @@ from topicprism.estimators import (
 from topicprism.io.files.container import FileError, wrong
 from topicprism.io.files.values import Writer
 from topicprism.learn import Selection, Trial
+from topicprism.learn.result import METHOD
 from topicprism.model import Model
 from topicprism.samplers.state import RESPONSES
 from topicprism.validation import NATIVE
@@ -130,7 +131,7 @@ def choice(value: Any, sizes: Sizes) -> bool:
         and isinstance(value.trials, tuple)
         and all(isinstance(t, Trial) and _chosen(t) and _score(t) for t in value.trials)
         and isinstance(value.reasons, dict)
-        and set(value.reasons) <= set(CHOSEN)
+        and set(value.reasons) <= {METHOD, *CHOSEN}
         and all(isinstance(reason, str) for reason in value.reasons.values())
     )
 

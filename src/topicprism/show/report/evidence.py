@@ -137,9 +137,10 @@ def about(s: Summary) -> Html:
         tag("dl", *rows, class_="about"),
         tag("p", "Topic 1 of this page is row 0 of ", tag("code", "components_"), "."),
         tag("h3", "How to cite"),
+        tag("p", f"Method of this fit: {s.choice.method}.") if s.choice.method else None,
         tag(
             "p",
-            "The method is that of Yong Ren, Yining Wang and Jun Zhu, ",
+            "The spectral method is that of Yong Ren, Yining Wang and Jun Zhu, ",
             tag("cite", "Spectral Learning for Supervised Topic Models"),
             "; the library is topicprism.",
         ),

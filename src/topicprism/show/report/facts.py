@@ -117,6 +117,7 @@ class Choice:
     threshold: float | None  # an eigenvalue below it may be sampling noise
     trials: tuple[Trial, ...]
     reasons: tuple[Reason, ...]
+    method: str = ""  # which one, in words; "": as the estimator's name says
 
 
 @dataclass(frozen=True)

@@ -183,7 +183,8 @@ def _choice(what: Fitted) -> Choice:
     values = np.asarray([] if spectrum is None else spectrum, float)[:N_EIGENVALUES]
     threshold = getattr(chosen, "threshold", None)
     reasons = getattr(chosen, "reasons", {})
-    shown_reasons = [name for name in reasons if what.supervised or name != "noise_variance"]
+    hidden = {"method"} if what.supervised else {"method", "noise_variance"}
+    shown_reasons = [name for name in reasons if name not in hidden]
     return Choice(
         n_topics=what.model.n_topics,
         n_tried=getattr(chosen, "n_tried", what.model.n_topics),
@@ -193,6 +194,7 @@ def _choice(what: Fitted) -> Choice:
             Trial(**{f.name: getattr(t, f.name) for f in fields(Trial)})
             for t in getattr(chosen, "trials", ())
         ),
+        method=reasons.get("method", ""),
         reasons=tuple(
             Reason(name, float(getattr(chosen, name)), reasons[name]) for name in shown_reasons
         ),

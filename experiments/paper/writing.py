@@ -1,0 +1,34 @@
+"""What the scripts of this folder do alike: options, and one CSV each, printed as it is written."""
+
+import argparse
+import csv
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+HERE = Path(__file__).parent
+
+
+def options(description: str | None) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(
+        description=description, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--quick", action="store_true", help="seconds, for the test suite")
+    parser.add_argument("--out", type=Path, default=HERE, help="folder of the CSV (default: this)")
+    return parser.parse_args()
+
+
+def write(path: Path, rows: Iterable[dict[str, Any]]) -> None:
+    """Rows as they come, in a file and on the screen; floats to four digits."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with path.open("w", newline="", encoding="utf-8") as file:
+        writer = None
+        for row in rows:
+            short = {k: f"{v:.4g}" if isinstance(v, float) else v for k, v in row.items()}
+            if writer is None:
+                writer = csv.DictWriter(file, list(short), lineterminator="\n")
+                writer.writeheader()
+                print(*short, sep=",")
+            writer.writerow(short)
+            file.flush()
+            print(*short.values(), sep=",", flush=True)
