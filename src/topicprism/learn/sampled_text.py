@@ -206,7 +206,11 @@ def _sample(context: FitContext, n_topics: int) -> tuple[Threaded, FitContext]:
 
 
 def _reasons(context: FitContext, k: int) -> dict[str, str]:
-    why = AS_ASKED if context.request.n_topics else f"{context.spectrum_reason}; fitting began with {k}"
+    why = (
+        AS_ASKED
+        if context.request.n_topics
+        else f"{context.spectrum_reason}; the fit began with {k}"
+    )
     return {
         "n_topics": why,
         "alpha0": f"the smallest of {listed(SAMPLED.alpha0_grid)} within "
