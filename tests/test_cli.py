@@ -1318,3 +1318,22 @@ def test_reasons_are_wrapped_beside_what_was_chosen():
     assert any(line.startswith("topics         8         of the numbers") for line in lines)
     assert any(line.startswith(" " * 25) for line in lines)
     assert "common4 and 4 more" in " ".join(" ".join(lines).split())
+
+
+def test_that_coefficients_are_not_to_be_interpreted_is_said_by_all_or_by_none(
+    tmp_path, monkeypatch, capsys
+):
+    """Of a number that has nothing to do with the texts, and of one that has."""
+    monkeypatch.chdir(tmp_path)
+    texts, y = varied_texts(200)
+    by_chance = np.random.default_rng(0).permutation(y)
+    for numbers, said in ((by_chance, True), (y, False)):
+        write_csv(tmp_path / "t.csv", texts, numbers)
+        _, fitted, _ = run(capsys, "fit", "t.csv", "--report", "p.html")
+        _, listed, _ = run(capsys, "topics", "t.tprism")
+        page = (tmp_path / "p.html").read_text()
+        for shown in (fitted, listed, page):
+            plain = " ".join(shown.split())
+            assert ("should not be interpreted" in plain) is said
+            assert ("95% interval" in plain or "95 % interval" in plain) or said
+        (tmp_path / "t.tprism").unlink()

@@ -426,7 +426,7 @@ def waiting(folder, signal_number, name="pipe.csv", **env):
     with (folder / name).open("w") as pipe:
         pipe.write("review,stars\n")
         pipe.flush()
-        time.sleep(0.3)
+        time.sleep(1.0)  # until it reads, on a busy machine too
         child.send_signal(signal_number)
         out, err = child.communicate(timeout=60)
     assert out == ""

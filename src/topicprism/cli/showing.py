@@ -34,9 +34,7 @@ def fit_lines(facts: dict[str, Any]) -> Iterator[str]:
     yield from chosen(facts["chosen"])
     yield ""
     yield from topic_table(facts["topics"], facts["target"] or "response", lines=1)
-    yield from logarithm(facts.get("log"))
-    yield from beyond(facts["range_left"])
-    yield from replication(facts["topics"], facts["predicts"])
+    yield from notes(facts)
     if facts["n_held_out"] is None:
         yield "  standard errors need the documents; fits from a sketch have none"
     yield ""
@@ -98,6 +96,13 @@ def _effects(topics: list[dict[str, Any]], response: str) -> Iterator[list[str]]
         yield [f" {text}" for text in aligned(["95% interval", *intervals], 12)]
 
 
+def notes(facts: dict[str, Any]) -> Iterator[str]:
+    """How to read the table of topics."""
+    yield from logarithm(facts.get("log"))
+    yield from beyond(facts["range_left"])
+    yield from replication(facts["topics"], facts["predicts"])
+
+
 def logarithm(scale: Scale) -> Iterator[str]:
     """How to read coefficients of a logarithm."""
     if scale is not None:
@@ -121,12 +126,12 @@ def replication(topics: list[dict[str, Any]], predicts: bool) -> Iterator[str]:
     """How to read the column "found again", and coefficients that have no interval."""
     if topics[0]["found_again"] is None:
         return
-    notes = ["found again: whether two halves of the documents both have the topic"]
+    texts = ["found again: whether two halves of the documents both have the topic"]
     if not predicts:
-        notes.append(NOT_PREDICTED)
+        texts.append(NOT_PREDICTED)
     elif any(t["interval"] is None for t in topics):
-        notes.append("a topic that neither half has gets no interval")
-    for text in notes:
+        texts.append("a topic that neither half has gets no interval")
+    for text in texts:
         yield from wrap(text, WIDTH, initial_indent="  ", subsequent_indent="  ")
 
 

@@ -114,7 +114,7 @@ def better(more: Trial, fewer: Trial) -> bool:
 def describe(trials: Sequence[Trial], taken: int) -> str:
     """What halves of the documents said of numbers of topics, one after the other."""
     if trials[0].n_in_common is None:  # there are no halves
-        return f"{taken} to begin"
+        return f"the fit began with {taken}"
     last, said = trials[-1], ", ".join(f"{t.n_in_common} of {t.n_topics}" for t in trials)
     if last.n_topics != taken:
         end = f"{last.n_topics} are no better than {taken}"

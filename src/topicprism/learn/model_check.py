@@ -89,5 +89,6 @@ class _HalfModel:
     def __call__(self, subset: Subset) -> Model:
         c, k = self.context, self.found.model.n_topics
         half = text_sketch(SubsetDocuments(c.docs, subset), k, c.rng)
-        known = replace(c.request.settings, noise_variance=self.found.model.sigma**2)
+        variance = self.found.model.sigma**2
+        known = replace(c.request.settings, whitening="auto", noise_variance=variance)
         return decompose(half, k, self.found.selection.alpha0, known, rng=c.rng).model

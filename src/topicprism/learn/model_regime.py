@@ -156,7 +156,8 @@ def _cross_fitted_models(found: FitResult, context: FitContext) -> list[tuple[li
         return []  # too few documents that differ
     basis = basis.extend(np.column_stack([s.yx_about(basis.centre) for s in sums]))
     rests = without_each(moments_of_subsets(docs, pieces, basis))
-    known = replace(context.request.settings, noise_variance=found.model.sigma**2)
+    variance = found.model.sigma**2
+    known = replace(context.request.settings, whitening="auto", noise_variance=variance)
     folds = []
     for fold, rest in zip(pieces[:-1], rests, strict=False):
         model = decompose(rest, k, found.selection.alpha0, known, rng=context.rng).model

@@ -87,7 +87,8 @@ def spectrum_is_complete(sketch: Sketch, n_topics: int, trace: float) -> bool:
 def alpha0_of(sketch: Sketch, n_topics: int, settings: Settings, rng: np.random.Generator) -> float:
     """Where the sum of the estimated Dirichlet parameters falls through alpha0."""
     clean = without_noise(sketch)
-    quick = replace(settings, n_restarts=min(settings.n_restarts, MODEL.alpha0_restarts))
+    restarts = min(settings.n_restarts, MODEL.alpha0_restarts)
+    quick = replace(settings, whitening="auto", n_restarts=restarts)  # as of the coefficients
     if settings.noise_variance is None:  # of the sketch as it was
         left = sketch.basis.scale**2 * noise_variance(sketch, n_topics)
         quick = replace(quick, noise_variance=left)

@@ -11,7 +11,7 @@ import numpy as np
 from topicprism.cli.facts import choices_of, has_response, topics_of
 from topicprism.cli.reading import TableSource
 from topicprism.cli.session import Session, load_model
-from topicprism.cli.showing import beyond, chosen, logarithm, topic_table
+from topicprism.cli.showing import chosen, notes, topic_table
 from topicprism.defaults import FITTING
 from topicprism.io.files import with_threads
 from topicprism.io.tables import (
@@ -28,16 +28,18 @@ MAX_PAGE_DOCUMENTS = 20_000  # documents that a page looks at
 def topics(session: Session) -> None:
     args = session.args
     pipeline = load_model(args.model)
+    shown = effects(pipeline)
     facts = {
         "model": args.model,
         "chosen": choices_of(pipeline),
         "topics": topics_of(pipeline, args.words, args.by),
+        "predicts": shown.predicts,
         "info": pipeline.info,
     }
     response = pipeline.info.get("target") or "response"
     table = topic_table(facts["topics"], response, lines=None)
-    notes = [*logarithm(pipeline.info.get("log")), *beyond(effects(pipeline).left)]
-    lines = [*chosen(facts["chosen"]), "", *table, *notes]
+    known = facts | {"log": pipeline.info.get("log"), "range_left": shown.left}
+    lines = [*chosen(facts["chosen"]), "", *table, *notes(known)]
     session.show(facts, lines)
 
 
