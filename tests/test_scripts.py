@@ -139,6 +139,15 @@ def recovery(out):
         assert all(0 < error < 1 for error in row[2:])
 
 
+def relatives(out):
+    if "is not there" in out:
+        return
+    found = {m[1]: float(m[2]) for m in re.finditer(r"^ 4  (.+?)\s{2,}(-?[\d.]+)", out, re.M)}
+    assert len(found) == 11
+    assert found["AnchorSLDA"] > found["AnchorSLDA, weight 0"] + 0.05
+    assert all(0.45 < found[n] < 1 for n in ("VariationalSLDAClassifier", "DiscLDA"))
+
+
 def response_topics(out):
     _, agreement, score, gain, error = table(out)["toy reviews"]
     assert -1 <= agreement <= 1
