@@ -396,7 +396,7 @@ def test_a_file_appears_whole_or_not_at_all(fitted, tmp_path, monkeypatch):
         ("SpectralSLDA", "reviews.parquet", "got the name 'reviews.parquet' for a TopicPipe"),
         ("SpectralSLDA", "a.tpsketch", "should end in .tprism; try 'a.tprism'"),
         ("sketch", "a.tprism", "for a TextSketch, but it should end in .tpsketch"),
-        (Ridge(), "a.tprism", "got a Ridge, but a file holds one of AutoSLDA"),
+        (Ridge(), "a.tprism", "got a Ridge, but a file holds one of AnchorLDA"),
         (None, "a.tprism", "got a NoneType, but a file holds one of"),
     ],
 )  # fmt: skip

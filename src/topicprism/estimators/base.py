@@ -64,7 +64,7 @@ class Topics(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     n_jobs: int | None
     random_state: Any
     model_: Model
-    features_: str = "mixture"  # or "assignments": what coefficients multiply
+    features_: str  # what coefficients multiply: "mixture", as without it, or "assignments"
 
     def transform(self, X: Any) -> DocTopic:
         """Topic proportions, one row per document.
@@ -105,7 +105,7 @@ class Topics(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         """Features times coefficients, one column per response (none for one response)."""
         counts = self._counts(X)
         h = self._proportions(counts)
-        if self.features_ == "assignments":
+        if by_assignments(self):
             h = mean_assignment(self.model_, h, lengths_of(counts))
         return np.asarray(h @ coef.T)
 
@@ -142,7 +142,6 @@ class Regression(RegressorMixin):
     """What topic models with a number as response do alike."""
 
     model_: Model
-    features_: str
     n_jobs: int | None
     _counts: Callable[..., Counts]
     _decide: Callable[..., Array]
@@ -185,7 +184,7 @@ class Regression(RegressorMixin):
         counts = self._counts(X)
         known = posterior(self.model_, counts, n_threads=threads_for(counts, self.n_jobs))
         h, variance = known.h, known.variance(self.model_.eta)
-        if self.features_ == "assignments":
+        if by_assignments(self):
             m = lengths_of(counts)
             h = mean_assignment(self.model_, h, m)
             variance *= ((self.model_.alpha.sum() + np.maximum(m, 1)) / np.maximum(m, 1)) ** 2
@@ -225,6 +224,11 @@ class Classification(ClassifierMixin):
         tags = super().__sklearn_tags__()
         tags.classifier_tags.poor_score = True  # on the checks' data, which are not documents
         return tags
+
+
+def by_assignments(estimator: Any) -> bool:
+    """Whether coefficients multiply the mean assignment of words, not the mixture."""
+    return bool(getattr(estimator, "features_", "mixture") == "assignments")
 
 
 def lengths_of(counts: Counts) -> Doc:

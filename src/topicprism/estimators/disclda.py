@@ -105,7 +105,8 @@ class DiscLDA(Classification, Topics):
             made, self.conditional_ = discriminative(made, counts, which, *end)
             h = proportions(made, infer(made, counts, end[2]))
         self.transformations_, self.class_prior_ = made.T, made.prior
-        alpha = np.maximum(self.alpha0 * h.mean(axis=0), 1e-6)
+        share = np.maximum(h.mean(axis=0), 1e-9)
+        alpha = self.alpha0 * share / share.sum()
         for name, value in of_model(Model(alpha, made.mu, np.zeros(len(alpha)), 0.0)).items():
             setattr(self, name, value)
         return self
@@ -135,7 +136,7 @@ class DiscLDA(Classification, Topics):
 
     def _transformed(self) -> Transformed:
         m = self.transformations_.shape[2]
-        alpha = np.full(m, self.alpha0 / m)
+        alpha = np.full(m, self.model_.alpha.sum() / m)
         return Transformed(self.model_.mu, self.transformations_, alpha, self.class_prior_)
 
     def _start(self, counts: Counts, which: Any) -> Transformed:

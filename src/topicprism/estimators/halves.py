@@ -18,6 +18,7 @@ from topicprism._typing import Array, Counts, Doc
 from topicprism.documents import Threaded
 from topicprism.documents.corpus import Corpus, Rows
 from topicprism.documents.subsets import KeyCounts
+from topicprism.estimators.base import by_assignments
 from topicprism.estimators.sampled import refitted
 from topicprism.kernels.blas import one_blas_thread
 from topicprism.learn.crossfit import held_out_variance
@@ -53,7 +54,7 @@ def half_variance(estimator: Any, counts: Counts, t: Doc, n_threads: int) -> Arr
             model = half.fit(X, some.y).model_
         except ValueError:  # it may have too few words for anchors
             return None
-        if half.features_ == "assignments":  # predictions here are by proportions
+        if by_assignments(half):  # predictions here are by proportions
             eta, _ = refitted(model, X, some.y[:, None], n_threads)
             model = replace(model, eta=eta[:, 0])
         with one_blas_thread:

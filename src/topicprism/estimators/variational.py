@@ -45,7 +45,6 @@ class _VariationalTopics(Topics):
     beta: float
     n_iterations: int
     tolerance: float
-    features_ = "assignments"
 
     def __init__(
         self,
