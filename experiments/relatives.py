@@ -48,7 +48,7 @@ CLASSIFIERS = {
 }
 
 
-def main(quick: bool, data: Path, topics: list[int]) -> None:
+def main(quick: bool, data: Path, topics: list[int], method: str) -> None:
     print("movie_scale: the 5,000 most frequent words, the first 4,000 documents to train on")
     if not data.exists():
         print(f"{data} is not there; pass the file with --data")
@@ -64,6 +64,8 @@ def main(quick: bool, data: Path, topics: list[int]) -> None:
     print(" k  method                            pR2 or accuracy   within 1.96 deviations")
     for k in [4] if quick else topics:
         for name, make in {**REGRESSIONS, **CLASSIFIERS}.items():
+            if not name.startswith(method):
+                continue
             model = make(k).set_params(random_state=0, n_jobs=2)
             if quick and "n_iterations" in model.get_params():
                 model.set_params(n_iterations=5)
@@ -84,5 +86,6 @@ if __name__ == "__main__":
     parser.add_argument("--quick", action="store_true")
     parser.add_argument("--data", type=Path, default=DATA)
     parser.add_argument("--topics", type=int, nargs="+", default=[10, 20])
+    parser.add_argument("--method", default="", help="only those whose names begin so")
     args = parser.parse_args()
-    main(args.quick, args.data, args.topics)
+    main(args.quick, args.data, args.topics, args.method)

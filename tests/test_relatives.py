@@ -329,6 +329,16 @@ def test_anchors_are_exact_where_topics_are_separable(seed, weight, n_dimensions
     assert_allclose(model.sigma, 0.1, atol=1e-6)
 
 
+@pytest.mark.parametrize("alpha0", [0.05, 1.3, 40.0])
+def test_the_prior_is_told_by_pairs_or_taken_as_1(alpha0):
+    share = np.array([0.2, 0.3, 0.5])
+    alpha = alpha0 * share
+    R = (np.outer(alpha, alpha) + np.diag(alpha)) / (alpha0 * (alpha0 + 1))
+    assert_allclose(anchors.concentration(R, share), alpha0)
+    assert anchors.concentration(np.diag(share), share) == 1  # as if documents had one topic
+    assert anchors.concentration(np.outer(share, share), share) == 1  # as if all were alike
+
+
 def test_more_topics_than_directions_are_not_found(rng):
     _, moments = separable(rng)
     assert len(anchors.anchor_words(moments.rows(1.0), np.arange(60), 9, 1000, rng)) == 4
@@ -567,3 +577,14 @@ def test_documents_without_words(corpus):
         AnchorSLDA(2).fit(nothing, y)
     with pytest.raises(ValueError, match="all documents are empty, but some words were expected"):
         DiscLDA(4).fit(nothing, y > np.median(y))
+
+
+def test_a_word_that_no_topic_has_is_no_error(rng):
+    """As a file may have it."""
+    X, label = planted(2, rng, n=100)
+    model = DiscLDA(3, n_iterations=2, random_state=0).fit(X, label)
+    mu = model.model_.mu.copy()
+    mu[0] = 0
+    model.model_ = replace(model.model_, mu=mu / mu.sum(axis=0))
+    assert np.isfinite(model.predict_log_proba(X)).all()
+    assert_allclose(model.transform(X).sum(axis=1), 1)

@@ -110,7 +110,7 @@ def overlap(out):
 def real_text(out):
     rows = [re.split(r"\s{2,}", line.strip()) for line in out.splitlines()[1:]]
     found = {r[1].split(maxsplit=1)[1]: [float(v) for v in r[2:8]] for r in rows}
-    assert len(found) >= 9  # eleven with tomotopy
+    assert len(found) >= 11  # thirteen with tomotopy
     assert all(len(r) == 6 for r in found.values())
     k, pr2, same, likelihood, _, used = found["default"]
     assert pr2 > 0.7

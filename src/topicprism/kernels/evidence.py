@@ -71,7 +71,8 @@ def _exp_digammas(gamma, e):  # type: ignore[no-untyped-def]
 
 @inlined
 def _product(b, e):  # type: ignore[no-untyped-def]
-    total = 0.0
+    """b . e, above zero also for a word that no topic has."""
+    total = 1e-300
     for i in range(len(e)):
         total += b[i] * e[i]
     return total

@@ -33,7 +33,8 @@ from topicprism.model import Model
 
 BLOCK = 500  # words whose rows are made, or explained, at once
 MIN_RESIDUAL = 1e-8  # share of a row's length that no anchor explains, for it to be another
-ALPHA0_RANGE = 1e-2, 1e2  # in which it is sought
+ALPHA0_RANGE = 1e-2, 1e2  # outside of which pairs of words do not tell it
+UNTOLD = 1.0  # alpha0 where they do not
 
 
 @dataclass(frozen=True)
@@ -164,5 +165,5 @@ def concentration(R: Array, share: Topic) -> float:
     towards = np.outer(share, share) - np.diag(share)
     size = float((towards**2).sum())
     ratio = float(((R - np.diag(share)) * towards).sum()) / size if size > 0 else 0.5
-    low, high = ALPHA0_RANGE
-    return float(np.clip(ratio / (1 - ratio), low, high)) if ratio < 1 else high
+    found, (low, high) = ratio / (1 - ratio) if ratio < 1 else np.inf, ALPHA0_RANGE
+    return float(found) if low < found < high else UNTOLD
