@@ -16,6 +16,7 @@ from small_texts import small_texts
 
 import topicprism
 from topicprism import (
+    AnchorSLDA,
     AutoSLDA,
     GibbsSLDA,
     HybridSLDA,
@@ -23,6 +24,7 @@ from topicprism import (
     MedLDAClassifier,
     SpectralLDA,
     SpectralSLDA,
+    VariationalSLDA,
 )
 from topicprism.cli import main
 from topicprism.cli.arguments import parser
@@ -78,6 +80,8 @@ KINDS = {
     "auto": (AutoSLDA, None, None),
     "gibbs": (GibbsSLDA, ["--burn-in", "5", "--kept-sweeps", "3"], {"burn_in": 5, "n_kept": 3}),
     "medlda": (MedLDA, ["--burn-in", "5", "--kept-sweeps", "3"], {"burn_in": 5, "n_kept": 3}),
+    "variational": (VariationalSLDA, ["--iterations", "5"], {"n_iterations": 5}),
+    "anchors": (AnchorSLDA, [], {}),
     "hybrid": (HybridSLDA, ["--burn-in", "5", "--kept-sweeps", "3"], {"burn_in": 5, "n_kept": 3}),
 }
 

@@ -13,7 +13,10 @@ from sklearn.exceptions import ConvergenceWarning
 
 import topicprism
 from topicprism import (
+    AnchorLDA,
+    AnchorSLDA,
     Corpus,
+    DiscLDA,
     EPInference,
     FewerTopicsWarning,
     GibbsInference,
@@ -24,6 +27,8 @@ from topicprism import (
     Settings,
     SpectralLDA,
     SpectralSLDA,
+    VariationalSLDA,
+    VariationalSLDAClassifier,
     decompose,
     sketch,
 )
@@ -250,6 +255,9 @@ def test_masks_are_not_ignored(corpus):
         lambda: SpectralSLDA(3).fit(X, masked(y, 5)[:, None]),
         lambda: MedLDA(3).fit(X, masked(y, 5)),
         lambda: MedLDAClassifier(3).fit(X, masked(y > 0, 5)),
+        lambda: VariationalSLDA(3).fit(X, masked(y, 5)),
+        lambda: AnchorSLDA(3).fit(X, masked(y, 5)),
+        lambda: DiscLDA(3).fit(X, masked(y > 0, 5)),
         lambda: fitted.score(X, masked(y, 5)),
     ):
         with pytest.raises(ValueError, match=r"y have 5 masked values, but a number was expected"):
@@ -280,17 +288,19 @@ def test_counts_that_no_sum_can_hold(corpus):
 
 
 SAMPLERS = [GibbsSLDA, MedLDA, MedLDAClassifier]
+CLASSIFIERS = (MedLDAClassifier, VariationalSLDAClassifier, DiscLDA)
+RELATIVES = [VariationalSLDA, VariationalSLDAClassifier, AnchorLDA, AnchorSLDA, DiscLDA]
 
 
 @pytest.mark.parametrize("n_topics", [10**6, 10**9, 10**30])
-@pytest.mark.parametrize("kind", [*SAMPLERS, HybridSLDA, SpectralSLDA, SpectralLDA])
+@pytest.mark.parametrize("kind", [*SAMPLERS, *RELATIVES, HybridSLDA, SpectralSLDA, SpectralLDA])
 def test_more_topics_than_memory_holds(corpus, kind, n_topics):
     X, y = corpus
     sentence = (
         rf"n_topics={n_topics}\D.*(more than the memory of this machine; try|use n_topics <=)"
     )
     with pytest.raises(ValueError, match=sentence):
-        kind(n_topics).fit(X, y > 0 if kind is MedLDAClassifier else y)
+        kind(n_topics).fit(X, y > 0 if kind in CLASSIFIERS else y)
 
 
 @pytest.mark.parametrize("count", [1e9, 3e9])

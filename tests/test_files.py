@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 from accidents import accident, inner_accident, sealed, with_header
 from numpy.testing import assert_allclose, assert_array_equal
-from sklearn.base import clone
+from sklearn.base import clone, is_classifier
 from sklearn.exceptions import NotFittedError
 from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.linear_model import Ridge
@@ -25,8 +25,11 @@ from varied_texts import varied_texts
 
 import topicprism
 from topicprism import (
+    AnchorLDA,
+    AnchorSLDA,
     AutoSLDA,
     Corpus,
+    DiscLDA,
     FileError,
     GibbsSLDA,
     HybridSLDA,
@@ -36,6 +39,8 @@ from topicprism import (
     SpectralLDA,
     SpectralSLDA,
     TopicPipeline,
+    VariationalSLDA,
+    VariationalSLDAClassifier,
     decompose,
     load,
     save,
@@ -75,13 +80,20 @@ ESTIMATORS = {
     "MedLDA": MedLDA(3, **SHORT),
     "MedLDAClassifier": MedLDAClassifier(3, **SHORT),
     "two classes": MedLDAClassifier(2, **SHORT),
+    "VariationalSLDA": VariationalSLDA(3, n_iterations=3, random_state=0),
+    "VariationalSLDAClassifier": VariationalSLDAClassifier(3, n_iterations=3, random_state=0),
+    "softmax of two classes": VariationalSLDAClassifier(2, n_iterations=3, random_state=0),
+    "AnchorLDA": AnchorLDA(3, random_state=0),
+    "AnchorSLDA": AnchorSLDA(3, random_state=0),
+    "DiscLDA": DiscLDA(4, n_iterations=3, random_state=0),
+    "DiscLDA of two classes": DiscLDA(4, n_iterations=3, random_state=0),
 }
 
 
 def fit(name):
     y = STARS
-    if isinstance(ESTIMATORS[name], MedLDAClassifier):
-        y = LABELS == "good" if name == "two classes" else LABELS
+    if is_classifier(ESTIMATORS[name]):
+        y = LABELS == "good" if name.endswith("two classes") else LABELS
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", NothingPredictedWarning)  # by chains as short as these
         return topicprism.fit(TEXTS, y, estimator=ESTIMATORS[name], max_df=1.0, min_df=1)
@@ -384,7 +396,7 @@ def test_a_file_appears_whole_or_not_at_all(fitted, tmp_path, monkeypatch):
         ("SpectralSLDA", "reviews.parquet", "got the name 'reviews.parquet' for a TopicPipe"),
         ("SpectralSLDA", "a.tpsketch", "should end in .tprism; try 'a.tprism'"),
         ("sketch", "a.tprism", "for a TextSketch, but it should end in .tpsketch"),
-        (Ridge(), "a.tprism", "got a Ridge, but a file holds one of AutoSLDA"),
+        (Ridge(), "a.tprism", "got a Ridge, but a file holds one of AnchorLDA"),
         (None, "a.tprism", "got a NoneType, but a file holds one of"),
     ],
 )  # fmt: skip

@@ -21,7 +21,7 @@ FLOORS = [
     ["validation"],
     ["documents"],
     ["datasets", "vectorizer", "inference"],
-    ["samplers", "evaluation"],
+    ["samplers", "relatives", "evaluation"],
     ["spectral"],
     ["show"],
     ["learn"],

@@ -12,9 +12,13 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.sparse import csr_array, vstack
+from sklearn.base import is_classifier
 
 import topicprism
 from topicprism import (
+    AnchorLDA,
+    AnchorSLDA,
+    DiscLDA,
     GibbsSLDA,
     HybridSLDA,
     InterruptedWarning,
@@ -26,6 +30,8 @@ from topicprism import (
     SpectralSLDA,
     Stability,
     TooManyTopics,
+    VariationalSLDA,
+    VariationalSLDAClassifier,
     stability,
 )
 from topicprism.cli import main
@@ -216,14 +222,20 @@ def test_the_reference_is_the_fit(reviews):
 # --- estimators, and documents in which fewer topics are found ---------------------------------
 
 
-@pytest.mark.parametrize("estimator", [SpectralLDA, HybridSLDA, MedLDA, MedLDAClassifier])
+@pytest.mark.parametrize(
+    "estimator",
+    [
+        *[SpectralLDA, HybridSLDA, MedLDA, MedLDAClassifier],
+        *[AnchorLDA, AnchorSLDA, VariationalSLDA, VariationalSLDAClassifier, DiscLDA],
+    ],
+)
 def test_every_estimator_can_be_looked_at(small, estimator):
     X, y = small
-    options = {} if estimator is SpectralLDA else SHORT
-    labels = np.where(y > np.median(y), "high", "low") if estimator is MedLDAClassifier else y
+    options = {name: n for name, n in SHORT.items() if name in estimator().get_params()}
+    labels = np.where(y > np.median(y), "high", "low") if is_classifier(estimator()) else y
     found = stability(X, labels, estimator=estimator, n_topics=2, runs=3, **options)
     assert found.similarity.shape == (2,)
-    assert (found.effect is None) == (estimator is SpectralLDA)
+    assert (found.effect is None) == (estimator in (SpectralLDA, AnchorLDA, DiscLDA))
     assert isinstance(found, Stability)
 
 

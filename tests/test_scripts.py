@@ -121,7 +121,7 @@ def overlap(out):
 def real_text(out):
     rows = [re.split(r"\s{2,}", line.strip()) for line in out.splitlines()[1:]]
     found = {r[1].split(maxsplit=1)[1]: [float(v) for v in r[2:8]] for r in rows}
-    assert len(found) >= 9  # eleven with tomotopy
+    assert len(found) >= 11  # thirteen with tomotopy
     assert all(len(r) == 6 for r in found.values())
     k, pr2, same, likelihood, _, used = found["default"]
     assert pr2 > 0.7
@@ -148,6 +148,15 @@ def recovery(out):
     assert len(rows) == 2
     for row in rows:
         assert all(0 < error < 1 for error in row[2:])
+
+
+def relatives(out):
+    if "is not there" in out:
+        return
+    found = {m[1]: float(m[2]) for m in re.finditer(r"^ 4  (.+?)\s{2,}(-?[\d.]+)", out, re.M)}
+    assert len(found) == 11
+    assert found["AnchorSLDA"] > found["AnchorSLDA, weight 0"] + 0.05
+    assert all(0.45 < found[n] < 1 for n in ("VariationalSLDAClassifier", "DiscLDA"))
 
 
 def response_topics(out):

@@ -13,12 +13,17 @@ from small_texts import small_texts
 
 import topicprism
 from topicprism import (
+    AnchorLDA,
+    AnchorSLDA,
+    DiscLDA,
     GibbsSLDA,
     HybridSLDA,
     MedLDA,
     MedLDAClassifier,
     SpectralLDA,
     SpectralSLDA,
+    VariationalSLDA,
+    VariationalSLDAClassifier,
 )
 from topicprism.cli import main
 from topicprism.show.effects import effects, fixed, percent
@@ -49,6 +54,11 @@ ESTIMATORS = {  # each with its responses, and whether it has intervals
         MedLDAClassifier(3, refit=True, random_state=0, **CHAIN), THREE == "good", False,
     ),
     "3 classes": (MedLDAClassifier(3, random_state=0, **CHAIN), THREE, False),
+    "VariationalSLDA": (VariationalSLDA(3, random_state=0), STARS, False),
+    "softmax": (VariationalSLDAClassifier(3, random_state=0), THREE, False),
+    "AnchorLDA": (AnchorLDA(3, random_state=0), None, False),
+    "AnchorSLDA": (AnchorSLDA(3, random_state=0), STARS, False),
+    "DiscLDA": (DiscLDA(3, random_state=0), THREE, False),
 }  # fmt: skip
 
 

@@ -25,7 +25,10 @@ def of_a_pipeline(deviations: bool) -> None:
 
 
 def of_estimators(X: Any, deviations: bool) -> None:
-    for topics in (topicprism.SpectralSLDA(), topicprism.HybridSLDA(), topicprism.MedLDA()):
+    for topics in (
+        topicprism.SpectralSLDA(), topicprism.HybridSLDA(), topicprism.MedLDA(),
+        topicprism.VariationalSLDA(), topicprism.AnchorSLDA(),
+    ):  # fmt: skip
         assert_type(topics.predict(X), Numbers)
         assert_type(topics.predict(X, return_std=True), tuple[Numbers, Numbers])
         assert_type(topics.predict(X, deviations), Numbers | tuple[Numbers, Numbers])

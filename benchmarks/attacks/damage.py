@@ -12,17 +12,23 @@ from typing import Any
 
 import numpy as np
 from accidents import accident, inner_accident, sealed, with_header
+from sklearn.base import is_classifier
 
 import topicprism
 from attacks import FINE, LONGEST, REFUSED, STARS, TEXTS, Hung, Tally, one_sentence, within
 from topicprism import (
+    AnchorLDA,
+    AnchorSLDA,
     Corpus,
+    DiscLDA,
     FileError,
     HybridSLDA,
     MedLDA,
     MedLDAClassifier,
     SpectralLDA,
     SpectralSLDA,
+    VariationalSLDA,
+    VariationalSLDAClassifier,
     load,
 )
 from topicprism.documents import OnDisk
@@ -50,8 +56,13 @@ def originals(quick: bool) -> dict[str, bytes]:
         HybridSLDA(2, **SHORT),
         MedLDA(2, **SHORT),
         MedLDAClassifier(2, **SHORT),
+        VariationalSLDA(2, n_iterations=2),
+        VariationalSLDAClassifier(2, n_iterations=2),
+        AnchorLDA(2),
+        AnchorSLDA(2),
+        DiscLDA(4, n_iterations=2),
     ):
-        y = STARS > 3 if isinstance(topics, MedLDAClassifier) else STARS
+        y = STARS > 3 if is_classifier(topics) else STARS
         made = topicprism.fit(TEXTS, y, estimator=topics, max_df=1.0, min_df=1)
         found[f"{type(topics).__name__}.tprism"] = to_bytes(made)
         found[f"{type(topics).__name__} alone.tprism"] = to_bytes(made.topics)
@@ -68,7 +79,7 @@ def answers(thing: Any) -> list[Any]:
     if topics is thing or isinstance(thing[0], PrecomputedCounts):
         X = np.arange(4 * topics.n_features_in_).reshape(4, -1) % 3
     found = [getattr(thing, name)(X) for name in ("transform", "predict") if hasattr(thing, name)]
-    if topics is not thing and not isinstance(topics, MedLDAClassifier):  # which has no page
+    if topics is not thing and not is_classifier(topics):  # which has no page
         found.append(page.render(summarise(thing)))
     return found
 

@@ -1,8 +1,9 @@
 """Every method, its settings chosen on parts of the documents that it learns from.
 
-Ours choose within ``fit``.  Of the others: ridge its penalty and tomotopy's sLDA its noise
-variance by documents held out, MedLDA the weight of its loss by cross-validation.  Seconds are
-those of the fit with the settings chosen, not of choosing.
+Ours choose within ``fit``.  Of the others: ridge its penalty, tomotopy's sLDA its noise variance,
+VariationalSLDA that from which it starts and AnchorSLDA the weight of the response by documents
+held out, MedLDA the weight of its loss by cross-validation.  Seconds are those of the fit with the
+settings chosen, not of choosing.
 """
 
 import warnings
@@ -18,7 +19,15 @@ from sklearn.decomposition import LatentDirichletAllocation
 from sklearn.feature_extraction.text import TfidfTransformer
 from sklearn.linear_model import Ridge
 
-from topicprism import GibbsSLDA, HybridSLDA, MedLDA, Model, SpectralSLDA
+from topicprism import (
+    AnchorSLDA,
+    GibbsSLDA,
+    HybridSLDA,
+    MedLDA,
+    Model,
+    SpectralSLDA,
+    VariationalSLDA,
+)
 from topicprism.evaluation import pr2
 from topicprism.pipeline.fitted import topics_step
 from topicprism.vectorizer import FastCountVectorizer
@@ -28,6 +37,8 @@ from .corpora import N_JOBS, Split
 PENALTIES = tuple(np.logspace(-2, 2, 17))
 LOSS_WEIGHTS = (3.0, 10.0, 30.0, 100.0, 300.0)  # MedLDA's C
 NOISE_VARIANCES = (0.05, 0.2, 0.5, 1.0)  # tomotopy's, of a response of variance 1
+NOISE_STARTS = (0.01, 0.1, 1.0)  # VariationalSLDA's
+RESPONSE_WEIGHTS = (1.0, 10.0)  # AnchorSLDA's
 N_BIGRAMS = 50_000  # with the words
 HELD_OUT = 1_000  # documents at least, where there are as many: pR2 to about 0.03
 OURS = {"random_state": 0, "n_jobs": N_JOBS}
@@ -43,10 +54,11 @@ class Effort:
     new_sweeps: int = 100  # over new documents
     chain: Mapping[str, int] = field(default_factory=dict)  # of our samplers: their defaults
     trial_documents: int = 3_000  # to choose MedLDA's C on
-    noise_documents: int = 5_000  # to choose tomotopy's noise variance on
+    noise_documents: int = 5_000  # to choose a noise variance or AnchorSLDA's weight on
+    iterations: int = 100  # of variational EM, at most
 
 
-QUICK = Effort(3, 20, 5, 20, {"burn_in": 5, "n_kept": 5}, 200, 200)
+QUICK = Effort(3, 20, 5, 20, {"burn_in": 5, "n_kept": 5}, 200, 200, 5)
 
 
 @dataclass(frozen=True)
@@ -73,6 +85,8 @@ def rivals(effort: Effort = Effort()) -> dict[str, Rival]:
         "HybridSLDA()": ours(HybridSLDA, cross_fit=False, **chain),
         "GibbsSLDA": gibbs(k, effort),
         "MedLDA": med_lda(effort),
+        "VariationalSLDA": variational_slda(effort),
+        "AnchorSLDA": anchor_slda(effort),
         "scikit-learn LDA": sklearn_lda(k),
     }
     if find_spec("tomotopy"):
@@ -115,6 +129,31 @@ def med_lda(effort: Effort) -> Rival:
         parts = list(held_out(s, 3, effort.trial_documents))
         C = best(LOSS_WEIGHTS, with_weight, parts)
         return replace(with_weight(C)(s), settings=f"C={C:g}")
+
+    return fit
+
+
+def variational_slda(effort: Effort) -> Rival:
+    """EM ends near where it starts: the noise to begin with by documents held out."""
+
+    def from_noise(noise: float) -> Rival:
+        steps = {"n_iterations": effort.iterations, "calibrate": False}
+        return ours(VariationalSLDA, effort.k, noise_start=noise, **steps)
+
+    return held_out_choice(NOISE_STARTS, from_noise, "noise start", effort)
+
+
+def anchor_slda(effort: Effort) -> Rival:
+    def with_weight(weight: float) -> Rival:
+        return ours(AnchorSLDA, effort.k, weight=weight, calibrate=False)
+
+    return held_out_choice(RESPONSE_WEIGHTS, with_weight, "weight", effort)
+
+
+def held_out_choice(values, rival: Callable[[float], Rival], name: str, effort: Effort) -> Rival:
+    def fit(s: Split) -> Answer:
+        chosen = best(values, rival, enough(held_out(s, 5, effort.noise_documents)))
+        return replace(rival(chosen)(s), settings=f"{name}={chosen:g}")
 
     return fit
 

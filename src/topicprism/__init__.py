@@ -9,6 +9,7 @@ A document passes through the package in this order::
     learn       from documents to a model without tuning; learn.auto is the entry
     spectral    moments, tensors and the estimates from them: the paper
     samplers    the same model by Gibbs sampling
+    relatives   other methods, to compare with: variational, by anchor words, discriminative
     inference   topic proportions of new documents
     evaluation  scores
     resampling  how reproducible topics are, by fits to halves of the documents
@@ -32,7 +33,10 @@ TYPE_CHECKING = False  # typing's own would have to be imported
 if TYPE_CHECKING:
     from topicprism.documents.corpus import Corpus
     from topicprism.estimators import (
+        AnchorLDA,
+        AnchorSLDA,
         AutoSLDA,
+        DiscLDA,
         FewerTopicsWarning,
         GibbsSLDA,
         HybridSLDA,
@@ -43,6 +47,8 @@ if TYPE_CHECKING:
         ShortDocumentsWarning,
         SpectralLDA,
         SpectralSLDA,
+        VariationalSLDA,
+        VariationalSLDAClassifier,
     )
     from topicprism.inference import EPInference, GibbsInference, infer
     from topicprism.io.files import FileError
@@ -65,9 +71,10 @@ else:
     _HOMES = {  # the same, for those who run it
         "documents.corpus": ["Corpus"],
         "estimators": [
-            *["AutoSLDA", "FewerTopicsWarning", "GibbsSLDA", "HybridSLDA", "InterruptedWarning"],
-            *["MedLDA", "MedLDAClassifier", "NothingPredictedWarning", "ShortDocumentsWarning"],
-            *["SpectralLDA", "SpectralSLDA"],
+            *["AnchorLDA", "AnchorSLDA", "AutoSLDA", "DiscLDA", "FewerTopicsWarning", "GibbsSLDA"],
+            *["HybridSLDA", "InterruptedWarning", "MedLDA", "MedLDAClassifier"],
+            *["NothingPredictedWarning", "ShortDocumentsWarning", "SpectralLDA", "SpectralSLDA"],
+            *["VariationalSLDA", "VariationalSLDAClassifier"],
         ],
         "inference": ["EPInference", "GibbsInference", "infer"],
         "io.files": ["FileError"],
@@ -103,9 +110,12 @@ else:
 
 
 __all__ = [
+    "AnchorLDA",
+    "AnchorSLDA",
     "AutoSLDA",
     "Basis",
     "Corpus",
+    "DiscLDA",
     "EPInference",
     "FewerTopicsWarning",
     "FileError",
@@ -129,6 +139,8 @@ __all__ = [
     "TooManyTopics",
     "TopicPipeline",
     "UnspacedWarning",
+    "VariationalSLDA",
+    "VariationalSLDAClassifier",
     "decompose",
     "fit",
     "infer",

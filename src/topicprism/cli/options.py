@@ -16,6 +16,9 @@ MODELS = {  # what --model may be, and the estimator it is
     "hybrid": "HybridSLDA",
     "gibbs": "GibbsSLDA",
     "medlda": "MedLDA",
+    "variational": "VariationalSLDA",
+    "anchors": "AnchorSLDA",
+    "anchor-lda": "AnchorLDA",
 }
 
 
@@ -99,8 +102,9 @@ def model(p: ArgumentParser) -> None:
     g.add_argument(
         "--model",
         choices=MODELS,
-        help="auto; spectral; lda, without a response; or a sampler: gibbs, hybrid, medlda; all "
-        "but auto and spectral keep the counts in memory (default: auto)",
+        help="auto; spectral; lda, without a response; a sampler: gibbs, hybrid, medlda; or one to "
+        "compare with: variational, anchors, anchor-lda (without a response); all but auto and "
+        "spectral keep the counts in memory (default: auto)",
     )
     g.add_argument(
         "--burn-in", type=values.count, metavar="N", help="sweeps of a sampler to discard"
@@ -153,7 +157,7 @@ def learning(p: ArgumentParser) -> None:
         "--iterations",
         type=values.count,
         metavar="N",
-        help="maximum iterations of the power method",
+        help="maximum iterations of the power method, or of variational EM",
     )
     jobs(g)
     seed(g)

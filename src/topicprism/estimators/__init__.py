@@ -1,14 +1,20 @@
 """scikit-learn estimators: they validate, call one function and keep its result."""
 
+from topicprism.estimators.anchors import AnchorLDA, AnchorSLDA
 from topicprism.estimators.auto import AutoSLDA
 from topicprism.estimators.base import FewerTopicsWarning, NothingPredictedWarning
+from topicprism.estimators.disclda import DiscLDA
 from topicprism.estimators.gibbs import GibbsSLDA, HybridSLDA
 from topicprism.estimators.medlda import MedLDA, MedLDAClassifier
 from topicprism.estimators.sampled import InterruptedWarning
 from topicprism.estimators.spectral import ShortDocumentsWarning, SpectralLDA, SpectralSLDA
+from topicprism.estimators.variational import VariationalSLDA, VariationalSLDAClassifier
 
 __all__ = [
+    "AnchorLDA",
+    "AnchorSLDA",
     "AutoSLDA",
+    "DiscLDA",
     "FewerTopicsWarning",
     "GibbsSLDA",
     "HybridSLDA",
@@ -19,4 +25,6 @@ __all__ = [
     "ShortDocumentsWarning",
     "SpectralLDA",
     "SpectralSLDA",
+    "VariationalSLDA",
+    "VariationalSLDAClassifier",
 ]

@@ -11,14 +11,16 @@ import numpy as np
 from joblib import effective_n_jobs
 from sklearn.base import (
     BaseEstimator,
+    ClassifierMixin,
     ClassNamePrefixFeaturesOutMixin,
     RegressorMixin,
     TransformerMixin,
 )
 from sklearn.utils import Tags, check_random_state
+from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
 
-from topicprism._typing import Counts, Doc, DocTopic
+from topicprism._typing import Array, Counts, Doc, DocTopic, Ints
 from topicprism.evaluation import pr2
 from topicprism.inference import (
     PROPAGATION,
@@ -27,10 +29,10 @@ from topicprism.inference import (
     infer,
     inference_of,
     posterior,
-    predict,
 )
 from topicprism.limits import MIN_RESPONSE_GAP
 from topicprism.model import Model
+from topicprism.samplers.state import mean_assignment
 from topicprism.show.notebook import topics_html
 from topicprism.validation import check_counts, check_response, refuse_masked
 from topicprism.vectorizer.columns import indexed_like
@@ -66,6 +68,7 @@ class Topics(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     n_jobs: int | None
     random_state: Any
     model_: Model
+    features_: str  # what coefficients multiply: "mixture", as without it, or "assignments"
 
     def transform(self, X: Any) -> DocTopic:
         """Topic proportions, one row per document.
@@ -81,7 +84,9 @@ class Topics(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
             The posterior mean of each document's proportions.
         """
         check_is_fitted(self)
-        counts = self._counts(X)
+        return self._proportions(self._counts(X))
+
+    def _proportions(self, counts: Counts) -> DocTopic:
         return infer(self.model_, counts, self._how(), threads_for(counts, self.n_jobs))
 
     def _how(self) -> EPInference | GibbsInference:
@@ -103,6 +108,14 @@ class Topics(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         """What a notebook shows: topics once there are some, scikit-learn's diagram before."""
         fitted = hasattr(self, "model_")
         return topics_html(self) if fitted else cast(str, super()._html_repr())
+
+    def _decide(self, X: Any, coef: Array) -> Array:
+        """Features times coefficients, one column per response (none for one response)."""
+        counts = self._counts(X)
+        h = self._proportions(counts)
+        if by_assignments(self):
+            h = mean_assignment(self.model_, h, lengths_of(counts))
+        return np.asarray(h @ coef.T)
 
     def _counts(self, X: Any, *, reset: bool = False) -> Counts:
         """X as counts; what they must be is for ``check_counts`` to say."""
@@ -137,6 +150,9 @@ class Regression(RegressorMixin):
     """What topic models with a number as response do alike."""
 
     model_: Model
+    n_jobs: int | None
+    _counts: Callable[..., Counts]
+    _decide: Callable[..., Array]
     _how: Callable[[], EPInference | GibbsInference]
 
     @overload
@@ -170,17 +186,23 @@ class Regression(RegressorMixin):
 
     def _expected(self, X: Any) -> Doc:
         """An array, whatever ``transform`` was asked to give."""
-        counts = self._counts(X)
-        h = infer(self.model_, counts, self._how(), threads_for(counts, self.n_jobs))
-        return predict(self.model_, h)
+        return self._decide(X, self.model_.eta)
 
     def _known(self, X: Any) -> tuple[Doc, Doc]:
-        """E[y | words], and Var[eta . h | words], which is always by propagation."""
-        counts, how = self._counts(X), self._how()
+        """E[y | words] and the variance of what noise is added to, by the response's features.
+
+        The variance is always by propagation.
+        """
+        counts = self._counts(X)
         known = posterior(self.model_, counts, n_threads=threads_for(counts, self.n_jobs))
-        if isinstance(how, GibbsInference):
-            return self._expected(X), known.variance(self.model_.eta)
-        return predict(self.model_, known.h), known.variance(self.model_.eta)
+        h, variance = known.h, known.variance(self.model_.eta)
+        if by_assignments(self):
+            m = lengths_of(counts)
+            h = mean_assignment(self.model_, h, m)
+            variance *= ((self.model_.alpha.sum() + np.maximum(m, 1)) / np.maximum(m, 1)) ** 2
+        if isinstance(self._how(), GibbsInference):
+            return self._expected(X), variance
+        return h @ self.model_.eta, variance
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """Predictive R^2 of ``predict(X)``; 1 is perfect, 0 is the mean of ``y``."""
@@ -192,6 +214,40 @@ class Regression(RegressorMixin):
         tags = super().__sklearn_tags__()
         tags.regressor_tags.poor_score = True  # on the checks' data, which are not documents
         return tags
+
+
+class Classification(ClassifierMixin):
+    """What topic models with a class as response do alike."""
+
+    classes_: Any
+    coef_: Array
+    _decide: Callable[..., Array]
+
+    def decision_function(self, X: Any) -> Array:
+        """How far each document is on the side of ``classes_[1]``, or of each class."""
+        check_is_fitted(self)
+        return self._decide(X, self.coef_)
+
+    def predict(self, X: Any) -> Any:
+        """The label of each document."""
+        side = self.decision_function(X)
+        best = (side > 0).astype(int) if side.ndim == 1 else side.argmax(axis=1)
+        return self.classes_[best]
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.poor_score = True  # on the checks' data, which are not documents
+        return tags
+
+
+def by_assignments(estimator: Any) -> bool:
+    """Whether coefficients multiply the mean assignment of words, not the mixture."""
+    return bool(getattr(estimator, "features_", "mixture") == "assignments")
+
+
+def lengths_of(counts: Counts) -> Doc:
+    """Words of each document."""
+    return np.asarray(counts.sum(axis=1), dtype=float).ravel()
 
 
 def threads_for(counts: Counts, n_jobs: int | None) -> int:
@@ -227,6 +283,30 @@ def varied(y: Any, n_documents: int, name: str) -> Doc:
             f"y is from {low:g} to {high:g}, a range too small to compute with; change its units"
         )
     return response
+
+
+def labelled(y: Any, n_documents: int, name: str) -> tuple[Any, Ints]:
+    """The classes in order, two or more, and which of them each document is."""
+    if y is None:
+        raise ValueError(
+            f"{name} requires y to be passed, but the target y is None; pass one label "
+            "per document, or use SpectralLDA for topics alone"
+        )
+    refuse_masked(y, "labels y")
+    labels = column_or_1d(y, warn=True)
+    check_classification_targets(labels)
+    if len(labels) != n_documents:
+        raise ValueError(
+            f"y has {len(labels)} labels, but there are {n_documents} documents; expected one "
+            "label per document, in the same order"
+        )
+    classes, which = np.unique(labels, return_inverse=True)
+    if len(classes) < 2:
+        raise ValueError(
+            f"y has one class, {classes[0]!r}, for all {n_documents} documents, but at least two "
+            "were expected; check the column, or use SpectralLDA for topics alone"
+        )
+    return classes, which
 
 
 def warn_of_fewer(found: int, asked: Any) -> None:

@@ -5,12 +5,9 @@ from __future__ import annotations
 from typing import Any, Self
 
 import numpy as np
-from sklearn.base import ClassifierMixin
-from sklearn.utils import Tags
-from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import check_is_fitted, column_or_1d
 
-from topicprism._typing import Array
+from topicprism._typing import Array, Ints
+from topicprism.estimators.base import Classification, labelled
 from topicprism.estimators.sampled import (
     Callback,
     SampledTopics,
@@ -20,7 +17,7 @@ from topicprism.estimators.sampled import (
 )
 from topicprism.estimators.sampled_regression import SampledRegression
 from topicprism.samplers import Hinge, Plan, Tube
-from topicprism.validation import check_real, refuse_masked
+from topicprism.validation import check_real
 
 
 class MedLDA(SampledRegression):
@@ -98,7 +95,7 @@ class MedLDA(SampledRegression):
         return self.refit or self.C == 0
 
 
-class MedLDAClassifier(ClassifierMixin, SampledTopics):
+class MedLDAClassifier(Classification, SampledTopics):
     """Classification by mean topic assignments with a margin loss, one against the rest.
 
     Parameters
@@ -165,51 +162,17 @@ class MedLDAClassifier(ClassifierMixin, SampledTopics):
         check_real("C", self.C, 0, "try 20.0")
         check_real("cost", self.cost, 1e-6, "try 1.0")
         counts = self._counts(X, reset=True)
-        self.classes_, Y = _signs(y, counts.shape[0])
+        self.classes_, which = labelled(y, counts.shape[0], type(self).__name__)
+        Y = _signs(which, len(self.classes_))
         plan = Plan("assignments", Hinge(float(self.C), float(self.cost)), float(self.beta))
         self._sample(Task(counts, Y, plan))
         return self
-
-    def decision_function(self, X: Any) -> Array:
-        """How far each document is on the side of ``classes_[1]``, or of each class."""
-        check_is_fitted(self)
-        return self._decide(X, self.coef_)
-
-    def predict(self, X: Any) -> Any:
-        """The label of each document."""
-        side = self.decision_function(X)
-        best = (side > 0).astype(int) if side.ndim == 1 else side.argmax(axis=1)
-        return self.classes_[best]
-
-    def __sklearn_tags__(self) -> Tags:
-        tags = super().__sklearn_tags__()
-        tags.classifier_tags.poor_score = True  # on the checks' data, which are not documents
-        return tags
 
     def _refits(self) -> bool:
         return self.refit or self.C == 0
 
 
-def _signs(y: Any, n_documents: int) -> tuple[Any, Array]:
-    """The labels, and one column of -1 and 1 for two of them, one for each of more."""
-    if y is None:
-        raise ValueError(
-            "MedLDAClassifier requires y to be passed, but the target y is None; pass one label "
-            "per document, or use SpectralLDA for topics alone"
-        )
-    refuse_masked(y, "labels y")
-    labels = column_or_1d(y, warn=True)
-    check_classification_targets(labels)
-    if len(labels) != n_documents:
-        raise ValueError(
-            f"y has {len(labels)} labels, but there are {n_documents} documents; expected one "
-            "label per document, in the same order"
-        )
-    classes, which = np.unique(labels, return_inverse=True)
-    if len(classes) < 2:
-        raise ValueError(
-            f"y has one class, {classes[0]!r}, for all {n_documents} documents, but at least two "
-            "were expected; check the column, or use SpectralLDA for topics alone"
-        )
-    ones = np.where(which[:, None] == np.arange(len(classes)), 1.0, -1.0)
-    return classes, ones[:, 1:] if len(classes) == 2 else ones
+def _signs(which: Ints, n_classes: int) -> Array:
+    """One column of -1 and 1 for two classes, one for each of more."""
+    ones = np.where(which[:, None] == np.arange(n_classes), 1.0, -1.0)
+    return ones[:, 1:] if n_classes == 2 else ones

@@ -18,7 +18,7 @@ from topicprism.kernels.blas import one_blas_thread
 from topicprism.learn.ridge import Calibrated, Products, regress
 from topicprism.model import Model, ResponseScale
 from topicprism.samplers import Plan, Progress, Schedule, State, chain, flat, init, keep, observe
-from topicprism.samplers.state import Kept, check_room, mean_assignment, to_model
+from topicprism.samplers.state import Kept, check_room, to_model
 from topicprism.validation import check_prior, check_real, check_whole
 
 try:
@@ -85,7 +85,6 @@ class SampledTopics(CallbackSupport, Topics):
     callback: Callback | None
     state_: State
     model_: Model
-    features_: str
 
     def to_arviz(self) -> Any:
         """Kept draws of coefficients and noise, and the log-likelihood, as ArviZ's data."""
@@ -241,15 +240,6 @@ class SampledTopics(CallbackSupport, Topics):
                 "features_": features,
             }
         )
-
-    def _decide(self, X: Any, coef: Array) -> Array:
-        """Features times coefficients, one column per response (none for one response)."""
-        counts = self._counts(X)
-        h = infer(self.model_, counts, self._how(), effective_n_jobs(self.n_jobs))
-        if self.features_ == "assignments":
-            lengths = np.asarray(counts.sum(axis=1), dtype=float).ravel()
-            h = mean_assignment(self.model_, h, lengths)
-        return np.asarray(h @ coef.T)
 
 
 def of_model(model: Model) -> dict[str, Any]:

@@ -15,7 +15,7 @@ from typing import Any, Self
 import numpy as np
 from joblib import effective_n_jobs
 
-from topicprism._typing import Array, Doc
+from topicprism._typing import Array
 from topicprism.documents import Threaded
 from topicprism.documents.corpus import Corpus, Rows
 from topicprism.documents.subsets import ALL, KeyCounts, Subset
@@ -29,7 +29,6 @@ from topicprism.estimators.sampled import (
     of_model,
     refitted,
 )
-from topicprism.inference import posterior
 from topicprism.kernels.blas import one_blas_thread
 from topicprism.learn.crossfit import CrossFit, cross_fit, fit_halves, held_out_variance
 from topicprism.model import Model
@@ -46,19 +45,6 @@ class SampledRegression(Regression, SampledTopics):
 
     cross_fit: bool | str
     _halves: dict[bytes, Any]  # fitted to half of the documents, by their keys
-
-    def _expected(self, X: Any) -> Doc:
-        return self._decide(X, self.model_.eta)
-
-    def _known(self, X: Any) -> tuple[Doc, Doc]:
-        """As by the features that the response was on."""
-        counts = self._counts(X)
-        known = posterior(self.model_, counts, n_threads=effective_n_jobs(self.n_jobs))
-        variance = known.variance(self.model_.eta)
-        if self.features_ == "assignments":
-            m = np.maximum(np.asarray(counts.sum(axis=1), dtype=float).ravel(), 1)
-            variance *= ((self.model_.alpha.sum() + m) / m) ** 2
-        return self._expected(X), variance
 
     def _fit(self, X: Any, y: Any, response: str, family: Family, learn_alpha: bool) -> Self:
         check_chain(self)

@@ -34,6 +34,7 @@ from numba.core.caching import (
 PACKAGE = Path(__file__).parents[1]
 MODULES = (  # all that have kernels
     "kernels.cpu",
+    "kernels.evidence",
     "kernels.face_sampling",
     "kernels.faces",
     "kernels.fold_in",
@@ -43,6 +44,8 @@ MODULES = (  # all that have kernels
     "kernels.many",
     "kernels.propagation",
     "kernels.random",
+    "kernels.simplex",
+    "kernels.variational",
     "vectorizer.kernels",
     "vectorizer.lexicon",
 )

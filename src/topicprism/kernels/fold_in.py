@@ -41,7 +41,7 @@ def assign(indptr, words, counts, mu, alpha, n_sweeps, expected, shares):  # typ
         z[:] = 0.0
         for sweep in range(n_sweeps):
             for i in range(k):
-                c[i] = alpha[i] if sweep == 0 else _exp_digamma(alpha[i] + z[i])
+                c[i] = alpha[i] if sweep == 0 else exp_digamma(alpha[i] + z[i])
                 z[i] = 0.0
             for j in range(m):
                 norm = _product(rows[j], c)
@@ -86,7 +86,7 @@ def _product(a, b):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def _exp_digamma(x):  # type: ignore[no-untyped-def]
+def exp_digamma(x):  # type: ignore[no-untyped-def]
     """``exp(scipy.special.digamma(x))``: up by the recurrence, then its asymptotic series."""
     below = 0.0
     while x < 6.0:

@@ -24,12 +24,17 @@ from topicprism.cli.session import Session
 from topicprism.datasets import make_reviews
 from topicprism.documents.corpus import Corpus
 from topicprism.estimators import (
+    AnchorLDA,
+    AnchorSLDA,
+    DiscLDA,
     GibbsSLDA,
     HybridSLDA,
     MedLDA,
     MedLDAClassifier,
     SpectralLDA,
     SpectralSLDA,
+    VariationalSLDA,
+    VariationalSLDAClassifier,
 )
 from topicprism.inference import GibbsInference, infer
 from topicprism.io.files import FileError
@@ -151,9 +156,19 @@ def _chains(texts: list[str], stars: Any, folder: Path) -> None:
     prior_shift(Corpus(X, stars), replace(model, burstiness=0.25), None)  # which takes much text
 
 
+def _relatives(texts: list[str], stars: Any, folder: Path) -> None:
+    X, label = FastCountVectorizer().fit_transform(texts), np.digitize(stars, [2, 4])
+    AnchorLDA(3, random_state=0).fit(X).transform(X)
+    AnchorSLDA(3, random_state=0).fit(X, stars).predict(X)
+    VariationalSLDA(3, n_iterations=2, random_state=0).fit(X, stars).predict(X)
+    VariationalSLDAClassifier(3, n_iterations=2, random_state=0).fit(X, label).predict(X)
+    DiscLDA(4, n_iterations=2, random_state=0).fit(X, label).predict(X)
+
+
 WORK: dict[str, Callable[[list[str], Any, Path], None]] = {
     "texts": _python,
     "the commands": _commands,
     "counts": _counts,
     "samplers": _chains,
+    "other methods": _relatives,
 }

@@ -14,13 +14,18 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from topicprism.estimators import (
+    AnchorLDA,
+    AnchorSLDA,
     AutoSLDA,
+    DiscLDA,
     GibbsSLDA,
     HybridSLDA,
     MedLDA,
     MedLDAClassifier,
     SpectralLDA,
     SpectralSLDA,
+    VariationalSLDA,
+    VariationalSLDAClassifier,
 )
 from topicprism.io.files.container import FileError, wrong
 from topicprism.io.files.values import Writer
@@ -34,13 +39,18 @@ from topicprism.vectorizer import FastCountVectorizer, PrecomputedCounts, stop_w
 CLASSES: dict[str, Any] = {
     kind.__name__: kind
     for kind in (
+        AnchorLDA,
+        AnchorSLDA,
         AutoSLDA,
+        DiscLDA,
         GibbsSLDA,
         HybridSLDA,
         MedLDA,
         MedLDAClassifier,
         SpectralLDA,
         SpectralSLDA,
+        VariationalSLDA,
+        VariationalSLDAClassifier,
     )
 }
 DTYPES = {t.name: t.type for t in sorted(NATIVE, key=str)}
@@ -120,6 +130,24 @@ def shares(value: Any, sizes: Sizes) -> bool:
     return numbers("k", below=1 + 1e-9, least=0)(value, sizes)
 
 
+def word_ids(value: Any, sizes: Sizes) -> bool:
+    """One column of the counts for each topic."""
+    is_list = isinstance(value, np.ndarray) and value.dtype == np.int64
+    return (
+        is_list
+        and value.shape == (sizes["k"],)
+        and bool(0 <= value.min() <= value.max() < sizes["V"])
+    )
+
+
+def transformations(value: Any, sizes: Sizes) -> bool:
+    """Of each class: columns of probabilities of topics, and no more of them than topics."""
+    if "L" not in sizes or not numbers("Lkm", below=1 + 1e-9, least=0)(value, sizes):
+        return False
+    narrow = 0 < value.shape[2] <= sizes["k"]
+    return narrow and bool(np.abs(value.sum(axis=1) - 1).max() <= 1e-6)
+
+
 def choice(value: Any, sizes: Sizes) -> bool:
     """How the number of topics and the prior were chosen."""
     return (
@@ -169,6 +197,11 @@ RULES: dict[str, Rule] = {  # by the name in the file
     "n_short_": whole,
     "selection_": choice,
     "classes_": labels,
+    "bound_": numbers("n", below=None),
+    "conditional_": numbers("n", below=None),
+    "anchors_": word_ids,
+    "transformations_": transformations,
+    "class_prior_": lambda value, sizes: numbers("L", below=1 + 1e-9, least=1e-12)(value, sizes),
     "feature_names_in_": names,
 }
 SAMPLED = ("coef_", "features_")
@@ -180,6 +213,11 @@ NEEDED = {
     "HybridSLDA": SAMPLED,
     "MedLDA": SAMPLED,
     "MedLDAClassifier": (*SAMPLED, "classes_"),
+    "VariationalSLDA": SAMPLED,
+    "VariationalSLDAClassifier": (*SAMPLED, "classes_"),
+    "AnchorLDA": (),
+    "AnchorSLDA": ("coef_",),
+    "DiscLDA": ("classes_", "transformations_", "class_prior_"),
 }
 DERIVED = ("model_", "components_", "alpha_", "n_features_in_")  # from the model alone
 
@@ -220,7 +258,7 @@ def restore(plain: Any) -> Any:
     model, fitted = plain["model"], plain["fitted"]
     check_model(model)
     sizes = {"k": model.n_topics, "V": model.n_words}
-    if name == "MedLDAClassifier":
+    if "classes_" in NEEDED[name]:
         sizes["classes"] = np.size(fitted.get("classes_"))
         sizes["L"] = sizes["classes"]
     _check_fitted(name, fitted, sizes)
