@@ -66,11 +66,11 @@ class TextDefaults:
     response_alike: float = 0.85  # similarity of two topics of the response at most: EFFECTS.alike
     # is 0.9, and smoothing makes them a little more alike; 0.85 and none were compared
     occurrences: float = 2.0  # of a word, of which half of what it says of the response is taken:
-    # of sentences 5 and 0, of 500 reviews 0 predict worse (docs/notebook.md)
+    # 0 predicts worse, 1 and 5 about as well (docs/notebook.md)
     steps_apart: tuple[float, ...] = (1.0, 1.25, 1.5, 2.0, 2.5, 3.0)  # times their distance
     agreement: float = 0.3  # experiments/response_topics.py
-    agreement_of_few: float = 0.2  # with few documents, if three also predict better in folds; at 0.1
-    # and less sentences lose
+    agreement_of_few: float = 0.2  # with few documents, if three topics also predict better in
+    # folds of them; at 0.1 sentences lose
     agreement_folds: int = 6  # in which halves of documents are made in ten ways
     ranking_folds: int = 10  # a direction that is in one of them only is near-duplicates
     prior_sum: float = 3.0  # while topics are refined
