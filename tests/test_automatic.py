@@ -31,6 +31,7 @@ from topicprism.learn.defaults import TEXT
 from topicprism.learn.refine import refine
 from topicprism.learn.response_topics import (
     _apart,
+    _without_chance,
     across_mean,
     agreement,
     n_response_topics,
@@ -160,6 +161,22 @@ def test_a_few_hundred_short_documents_are_predicted(seed):
     score = fitted.score(X[500:], y[500:])
     assert score > 0.04
     assert abs(fitted.cross_fitted_r2_ - score) < 0.1  # three standard errors of 500 documents
+
+
+def test_rare_words_of_the_response_are_taken_for_chance(rng):
+    """A word of m occurrences keeps m / (m + TEXT.occurrences) of its share in a topic, and has the
+    rest of its frequency in all documents, up to one factor for each topic."""
+    V = 30
+    X = rng.poisson(1 / np.arange(1, V + 1) ** 1.5, (400, V))
+    X = X[X.sum(axis=1) >= 3]
+    docs = Corpus(csr_array(X), rng.normal(size=len(X)))
+    made, sums = sketch(docs, V, rng), word_sums(docs)
+    p, mu = sums.frequencies, rng.dirichlet(np.ones(V), 2).T
+    m = p / sums.share_of_a_word
+    kept = (m / (m + TEXT.occurrences))[:, None]
+    assert m.min() < TEXT.occurrences < 50 < m.max()  # rare and common ones
+    expected = kept * mu + (1 - kept) * p[:, None]
+    assert_allclose(_without_chance(made, mu), expected / expected.sum(axis=0), rtol=1e-6)
 
 
 def test_topics_of_the_response_are_moved_apart_within_their_span(rng):

@@ -18,10 +18,11 @@ class RareTerms:
     """What ``min_df="auto"`` is."""
 
     min_df: int = 5  # documents that a term is in: rarer words make no topic
-    min_df_of_short: int = 2  # at 5, 4 to 6 of 10 sentences have less than three words left
+    min_df_of_short: int = 1  # at 5, 4 to 6 of 10 sentences have less than three words left, at 2
+    # 1 to 3, and predictions lose 0.05 to 0.1 of the R2 of ridge (docs/notebook.md)
     short_document: float = 6.0  # terms of a document that 5 would leave, on average: sentences
     # of ten words have 2 to 4, the shortest reviews of the seven corpora 10 and more
-    documents: int = 50  # with fewer it is 5: two documents of so few are no evidence of a word
+    documents: int = 50  # with fewer it is 5: a document of so few is no evidence of a word
 
 
 @dataclass(frozen=True)
@@ -33,7 +34,7 @@ class CountingDefaults:
     """
 
     max_features: int = 10_000  # words, the most frequent
-    min_df: str = AUTO  # documents that a word is in, at least: 5, or 2 if hardly a word is left
+    min_df: str = AUTO  # documents that a word is in, at least: 5, or 1 if hardly a word is left
     max_df: float = 0.5  # share of documents that a word is in, at most
     stop_words: str = STOP_LISTS[0]  # words that change what a sentence says are counted
     ngram_range: tuple[int, int] = (1, 1)

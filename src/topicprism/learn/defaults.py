@@ -40,7 +40,7 @@ class TextDefaults:
 
     candidates: tuple[int, ...] = (3, 5, 10, 20)  # numbers of topics that are tried
     documents_per_topic: int = 20  # with fewer, a number of topics is not tried
-    r2_tolerance: float = 0.03  # of predictive R2, given up for more topics to read
+    r2_tolerance: float = 0.05  # share of predictive R2 that is given up for more topics to read
     more_topics: tuple[int, ...] = (30, 50)  # tried as long as this share of the topics at least
     large_share: float = 0.9  # are not small (EFFECTS.min_share) or alike
     n_topics_of_few: int = 3  # where documents are too few to try any
@@ -68,8 +68,12 @@ class TextDefaults:
     signal_z_of_few: float = 1.0  # at 4, most cuts of 1,000 sentences get none; folds tell chance
     response_alike: float = 0.85  # similarity of two topics of the response at most: EFFECTS.alike
     # is 0.9, and smoothing makes them a little more alike; 0.85 and none were compared
+    occurrences: float = 2.0  # of a word, of which half of what it says of the response is taken:
+    # 0 predicts worse, 1 and 5 about as well (docs/notebook.md)
     steps_apart: tuple[float, ...] = (1.0, 1.25, 1.5, 2.0, 2.5, 3.0)  # times their distance
     agreement: float = 0.3  # experiments/response_topics.py
+    agreement_of_few: float = 0.2  # with few documents, if three topics also predict better in
+    # folds of them; at 0.1 sentences lose
     agreement_folds: int = 6  # in which halves of documents are made in ten ways
     ranking_folds: int = 10  # a direction that is in one of them only is near-duplicates
     prior_sum: float = 3.0  # while topics are refined

@@ -9,8 +9,9 @@ Then the response is given topics of its own.  With b = E[y x], three directions
 are those of partial least squares, which predict nearly as well as all words
 together.  The tensor within them gives three topics; the tensor within E[x] and
 the leading directions of the words gives the others.  Both come from one sketch.
-With few or short documents the third direction is mostly noise: where two halves of the
-documents do not agree on it, the response has two topics.
+With few or short documents the third direction is often noise: where two halves of the
+documents do not agree on it, the response has two topics.  Few documents need agree less if five
+folds predict better with three (:mod:`topicprism.learn.few`).
 
 A direction may be large because two documents are nearly the same.  So directions are
 ranked by the median of v'E[x x]v over ten folds of the documents: near-duplicate documents
@@ -35,7 +36,7 @@ from topicprism.evaluation import bhattacharyya
 from topicprism.learn.defaults import MODEL, TEXT
 from topicprism.learn.result import FitContext
 from topicprism.model import Model, TooManyTopics
-from topicprism.spectral.basis import orthonormal, scales
+from topicprism.spectral.basis import BASIS, orthonormal, scales
 from topicprism.spectral.decompose import decompose, own_stream, width_for
 from topicprism.spectral.moments import pair_products, word_sums
 from topicprism.spectral.settings import Settings
@@ -48,6 +49,7 @@ class FirstTopics:
     """Initial topics: one pass over the documents serves any number of them."""
 
     context: FitContext
+    known_to_predict: int | None = None  # topics of the response, where folds have compared them
 
     def of(self, k: int) -> tuple[Model, int]:
         """``k`` topics, those of the response first, and how many those are."""
@@ -57,8 +59,9 @@ class FirstTopics:
     @cached_property
     def _n_response(self) -> int:
         c = self.context
-        joint = c.request.supervised and c.request.settings.method == "joint"
-        return n_response_topics(c.docs, c.folds(TEXT.agreement_folds)) if joint else 0
+        if not (c.request.supervised and c.request.settings.method == "joint"):
+            return 0
+        return self.known_to_predict or n_response_topics(c.docs, c.folds(TEXT.agreement_folds))
 
     @cached_property
     def _by_fold(self) -> tuple[Coord, ...]:
@@ -87,7 +90,8 @@ def topics_of(
     rng, zz = own_stream(rng), sketch.second / sketch.weight
     mean, xx, b = sketch.first[:-1] / sketch.weight, zz[:-1, :-1], zz[-1, :-1]
     wanted = min(n_response, n_topics) if n_topics > 1 and response_has_signal(sketch) else 0
-    response = _apart(_within(sketch, fixed_signs(orthonormal(mean, b, xx @ b)), wanted, rng))
+    response = _within(sketch, fixed_signs(orthonormal(mean, b, xx @ b)), wanted, rng)
+    response = _apart(_without_chance(sketch, response))
     content = _within(sketch, _leading(sketch, by_fold), n_topics - response.shape[1], rng)
     n, m = response.shape[1], content.shape[1]
     share = TEXT.response_share if n and m else float(n > 0)
@@ -96,6 +100,21 @@ def topics_of(
     mu = (1 - TEXT.smoothing) * np.hstack([response, content])
     mu += TEXT.smoothing * frequencies[:, None]
     return Model(alpha, mu / mu.sum(axis=0), np.zeros(n + m), 0.0, TEXT.burstiness), n
+
+
+def _without_chance(sketch: Sketch, mu: WordTopic) -> WordTopic:
+    """Topics nearer to the words' frequencies, p + (mu - p) p / (p + a), by words that are rare.
+
+    What a word says of the response is the mean of as many responses as it has occurrences: of few
+    it is chance, and in short documents no other words make up for it.  a is what
+    ``TEXT.occurrences`` of them are.
+    """
+    p = np.maximum(sketch.basis.lift @ sketch.first[:-1] / sketch.weight, 0)
+    rare = np.maximum(sketch.basis.root**2 - p, 0) * TEXT.occurrences / BASIS.rare_occurrences
+    kept = np.divide(p, p + rare, out=np.zeros_like(p), where=p > 0)[:, None]
+    nearer = (1 - kept) * (p / p.sum())[:, None] + kept * mu
+    shrunk: WordTopic = nearer / nearer.sum(axis=0)
+    return shrunk
 
 
 def _apart(mu: WordTopic) -> WordTopic:

@@ -54,7 +54,7 @@ class FastCountVectorizer(BaseEstimator):
         Least and greatest number of tokens in a term.
     max_df, min_df : int or float, default=1.0 and 1
         Keep terms of at most, at least, so many documents; a float is a share of all documents.
-        ``min_df="auto"`` is 5, or 2 where that would leave fewer than 6 terms of a document on
+        ``min_df="auto"`` is 5, or 1 where that would leave fewer than 6 terms of a document on
         average.
     max_features : int or None, default=None
         Keep the terms that occur most, at most so many.
