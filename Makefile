@@ -12,7 +12,7 @@ demo: .venv/ready  ## fit reviews with a known truth: topics, predictions, a pag
 
 test: .venv/ready lint types  ## style, types and tests
 	@$(BIN)/python tests/chromium.py
-	@$(BIN)/python -m pytest
+	@$(BIN)/python -m pytest -n auto
 
 bench: .venv/rivals  ## speed beside rivals, which it installs; ten minutes on a quiet machine
 	@$(BIN)/python benchmarks/run.py timing
