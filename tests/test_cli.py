@@ -509,7 +509,7 @@ def test_select_tells_what_was_tried_and_why(varied, capsys):
     assert all(-6 < t["log_likelihood"] < -3 and t["exclusivity"] > 0 for t in facts["trials"])
     assert facts["chosen"]["topics"]["value"] == int(chosen)
     assert facts["taken"] == taken
-    _, out, _ = run(capsys, "fit", "crowd.csv", "--json")
+    _, out, _ = run(capsys, "fit", "varied.csv", "--json")
     assert json.loads(out)["chosen"] == facts["chosen"]  # what it says is what fit does
 
 

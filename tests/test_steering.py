@@ -246,8 +246,8 @@ def test_cross_fitted_predictions_of_chance_are_chance(text):
     X, _ = text
     y = np.random.default_rng(0).standard_normal(2500)
     docs = Threaded(Corpus(X[:2500], y), 1)
-    found = Hybrid.of(Threaded(Corpus(X, text[1]), 1), 3, np.random.default_rng(0))
     asked = HybridRequest(None, None, None, None, refit=True)
+    found = Hybrid.of(Threaded(Corpus(X, text[1]), 1), 3, asked, np.random.default_rng(0))
     predicted = found.ready(docs, asked, np.random.default_rng(0)).cross_fitted
     assert predicted.std() > 0
     assert np.corrcoef(predicted, y)[0, 1] < 0.06

@@ -230,7 +230,7 @@ def test_cross_fitted_predictions_of_a_hybrid_do_not_depend_on_the_order_of_rows
     found = {}
     for name, order in {"as it is": np.arange(len(y)), **orders(y, rng)}.items():
         docs = Threaded(Corpus(X[order], z[order]), 1)
-        hybrid = Hybrid.of(docs, 5, np.random.default_rng(0))
+        hybrid = Hybrid.of(docs, 5, asked, np.random.default_rng(0))
         assert hybrid.steered(docs, asked)
         there = hybrid.ready(docs, asked, np.random.default_rng(0)).cross_fitted
         found[name] = np.empty(len(y))

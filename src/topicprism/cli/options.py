@@ -102,6 +102,7 @@ def model(p: ArgumentParser) -> None:
     g.add_argument(
         "--model",
         choices=MODELS,
+        metavar="WHICH",
         help="auto; spectral; lda, without a response; a sampler: gibbs, hybrid, medlda; or one to "
         "compare with: variational, anchors, anchor-lda (without a response); all but auto and "
         "spectral keep the counts in memory (default: auto)",

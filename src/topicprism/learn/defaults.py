@@ -72,8 +72,6 @@ class TextDefaults:
     # 0 predicts worse, 1 and 5 about as well (docs/notebook.md)
     steps_apart: tuple[float, ...] = (1.0, 1.25, 1.5, 2.0, 2.5, 3.0)  # times their distance
     agreement: float = 0.3  # experiments/response_topics.py
-    agreement_of_few: float = 0.2  # with few documents, if three topics also predict better in
-    # folds of them; at 0.1 sentences lose
     agreement_folds: int = 6  # in which halves of documents are made in ten ways
     ranking_folds: int = 10  # a direction that is in one of them only is near-duplicates
     prior_sum: float = 3.0  # while topics are refined

@@ -2,8 +2,7 @@
 
 Half of a few hundred documents often do not show what all of them do, so that halves which predict
 each other say little of how far to trust a model of all.  Nor does one part held out tell numbers
-of topics apart.  Both are taken from five folds here, each predicted from the other four; and so
-is whether the response has two topics of its own or three.
+of topics apart.  Both are taken from five folds here, each predicted from the other four.
 """
 
 from __future__ import annotations
@@ -19,11 +18,11 @@ from topicprism.inference import infer
 from topicprism.learn.crossfit import Predictions, predictions_of
 from topicprism.learn.defaults import TEXT
 from topicprism.learn.judging import judged
-from topicprism.learn.response_topics import agreement, are_few
+from topicprism.learn.response_topics import are_few
 from topicprism.learn.result import FitContext, Trial
 from topicprism.model import Model
 
-Learner = Callable[[Corpus, int, int], Model]  # of documents, so many topics, the response's
+Learner = Callable[[Corpus, int], Model]  # of some documents, so many topics
 
 
 @dataclass(frozen=True)
@@ -48,7 +47,6 @@ class Folds:
     keys: KeyCounts
     folds: list[Subset]
     learn: Learner
-    n_response: int  # topics of the response
     known: dict[int, tuple[Predictions, Trial]] = field(default_factory=dict)
 
     def of(self, n_topics: int) -> tuple[Predictions, Trial]:
@@ -60,8 +58,7 @@ class Folds:
         y, y_hat, models = [], [], []
         for fold in self.folds:
             there = fold.has(self.corpus.keys)
-            model = self.learn(self.corpus.take(~there), k, self.n_response)
-            new = self.corpus.take(there).long()
+            model, new = self.learn(self.corpus.take(~there), k), self.corpus.take(there).long()
             models.append(model)
             y.append(new.y)
             y_hat.append(infer(model, new.counts) @ model.eta)
@@ -80,10 +77,4 @@ def folds_of(context: FitContext, learn: Learner) -> Folds | None:
         return None
     corpus = joined(context.docs.total(gathered, context.within).corpora).in_key_order()
     keys = KeyCounts.of(corpus, corpus.lengths >= MIN_WORDS)
-    cut = keys.cut(TEXT.few_folds)
-    two, three = (Folds(corpus, keys, cut, learn, n_response) for n_response in (2, 3))
-    if context.request.settings.method != "joint":
-        return two  # which the response has no part in
-    agree = agreement(corpus, context.folds(TEXT.agreement_folds)) >= TEXT.agreement_of_few
-    scores = [folds.of(TEXT.n_topics_of_few)[1].pr2 for folds in (two, three)] if agree else (0, 0)
-    return three if scores[1] > scores[0] else two
+    return Folds(corpus, keys, keys.cut(TEXT.few_folds), learn)

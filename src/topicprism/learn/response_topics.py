@@ -10,8 +10,7 @@ are those of partial least squares, which predict nearly as well as all words
 together.  The tensor within them gives three topics; the tensor within E[x] and
 the leading directions of the words gives the others.  Both come from one sketch.
 With few or short documents the third direction is often noise: where two halves of the
-documents do not agree on it, the response has two topics.  Few documents need agree less if five
-folds predict better with three (:mod:`topicprism.learn.few`).
+documents do not agree on it, the response has two topics.
 
 A direction may be large because two documents are nearly the same.  So directions are
 ranked by the median of v'E[x x]v over ten folds of the documents: near-duplicate documents
@@ -49,7 +48,6 @@ class FirstTopics:
     """Initial topics: one pass over the documents serves any number of them."""
 
     context: FitContext
-    known_to_predict: int | None = None  # topics of the response, where folds have compared them
 
     def of(self, k: int) -> tuple[Model, int]:
         """``k`` topics, those of the response first, and how many those are."""
@@ -59,9 +57,8 @@ class FirstTopics:
     @cached_property
     def _n_response(self) -> int:
         c = self.context
-        if not (c.request.supervised and c.request.settings.method == "joint"):
-            return 0
-        return self.known_to_predict or n_response_topics(c.docs, c.folds(TEXT.agreement_folds))
+        joint = c.request.supervised and c.request.settings.method == "joint"
+        return n_response_topics(c.docs, c.folds(TEXT.agreement_folds)) if joint else 0
 
     @cached_property
     def _by_fold(self) -> tuple[Coord, ...]:

@@ -38,7 +38,7 @@ def from_documents(context: FitContext) -> FitResult:
         if request.n_topics is None
         else (request.n_topics, AS_ASKED, ())
     )
-    first = FirstTopics(context, folds.n_response if folds else None)
+    first = FirstTopics(context)
     if not request.supervised:
         start = replace(first.of(chosen[0])[0], burstiness=0.0)  # judged by every one of its words
         subset = context.at_most(TEXT.learn_documents)
@@ -81,9 +81,9 @@ def few_folds(context: FitContext) -> Folds | None:
     if not (context.request.supervised and context.request.cross_fitted):
         return None
 
-    def learn(docs: Corpus, n_topics: int, n_response: int) -> Model:
+    def learn(docs: Corpus, n_topics: int) -> Model:
         known = replace(context, docs=docs, keys=KeyCounts.of(docs), within=ALL)
-        return HalfLearner(known, n_topics, n_response)(ALL)
+        return HalfLearner(known, n_topics)(ALL)
 
     return folds_of(context, learn)
 
@@ -100,8 +100,7 @@ def _supervised(
     found = _with_response(context, model, n_frozen, (k, why, trials))
     if not context.request.cross_fitted:
         return found
-    learner = HalfLearner(context, model.n_topics, first.known_to_predict)
-    halves = fit_halves(context.keys, subset, learner)
+    halves = fit_halves(context.keys, subset, HalfLearner(context, model.n_topics))
     by_folds = folds.of(k)[0] if folds else None
     trials = tuple(
         with_common(t, context.docs, halves, context.keys) if t.n_topics == k else t
@@ -117,13 +116,12 @@ class HalfLearner:
 
     context: FitContext
     n_topics: int
-    n_response: int | None = None  # topics of the response, if known
 
     def __call__(self, subset: Subset) -> Model:
         c = self.context
         docs = SubsetDocuments(c.docs, subset)
         own = replace(c, docs=docs, sketch=text_sketch(docs, self.n_topics, c.rng), within=subset)
-        start, n_frozen = FirstTopics(own, self.n_response).of(self.n_topics)
+        start, n_frozen = FirstTopics(own).of(self.n_topics)
         model = refine(docs, start, TEXT.rounds, n_frozen)
         asked = c.request.alpha0
         tried_on = own.at_most(TEXT.trial_documents)

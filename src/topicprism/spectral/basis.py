@@ -128,6 +128,8 @@ def scales(sums: WordSums) -> tuple[Word, Word]:
 
 def points_down(sums: WordSums) -> bool:
     """Whether the word that goes with the response most goes with low responses: not so of -y."""
+    if sums.y.weight == 0:  # which is refused, but not here
+        return False
     response = scales(sums)[1] * sums.covariance
     return bool(response[np.abs(response).argmax()] < 0)
 
