@@ -18,6 +18,7 @@ import topicprism
 from topicprism import GibbsSLDA, MedLDAClassifier, SpectralLDA, SpectralSLDA
 from topicprism.datasets import make_reviews, make_slda
 from topicprism.inference import infer
+from topicprism.show.effects import effects
 from topicprism.show.markup import Html, tag, visible
 from topicprism.show.report import render, summarise, write_page
 from topicprism.show.report.charts import axis, log_axis, round_step
@@ -61,7 +62,7 @@ def test_facts_are_those_of_the_model(made, corpus, summary):
     reach = 1.959964 * made["topics"].coef_std_
     assert_allclose([t.low for t in summary.topics], model.eta - reach)
     assert_allclose([t.high for t in summary.topics], model.eta + reach)
-    assert_allclose(summary.expected, share @ model.eta)
+    assert_allclose(summary.expected, effects(made).average)  # as plots have it
     assert_allclose(summary.fit.rmse, np.sqrt(np.mean((y - h @ model.eta) ** 2)))
     assert summary.n_documents == 1234
     assert summary.left_out == (("no_text", 3),)

@@ -14,9 +14,9 @@ class AutoSLDA(_SupervisedTopics):
 
     If the spectrum of the words shows a clear number of topics (the regime "model"), the estimate
     is that of :class:`SpectralSLDA`, without sampling.  Otherwise (the regime "text") topics of the
-    words, found by tensor decomposition, are where a Gibbs chain of 400 sweeps starts, which is
+    words, found by tensor decomposition, are where a Gibbs chain of 240 sweeps starts, which is
     steered towards better predictions from words (prediction-constrained learning, Hughes et al.
-    2018).  At most 20,000 documents are sampled.  With fewer than 2,000 documents or 100,000 words
+    2018).  At most 40,000 documents are sampled.  With fewer than 2,000 documents or 100,000 words
     nothing is sampled, and topics are those of :class:`SpectralSLDA`; likewise where sampled topics
     predict held-out documents with less than 0.7 of the R2 of topics fitted to the response.
 

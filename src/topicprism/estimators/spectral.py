@@ -159,7 +159,7 @@ class SpectralSLDA(_SupervisedTopics):
         How the second moment is factored; "nystrom" is Algorithm 3 of the paper, which is refused
         where the moment is far from one of rank k, and "randomised" does without.  In the regime
         "paper" the moment is that of all words, and "auto" is "matrix-free"; otherwise it is that
-        of a sketch, and "auto" is "exact".
+        of a sketch, and "auto" is "exact".  The regime "text" does not use it.
     n_restarts, n_iterations : int, default=100
         Starts of the tensor power method for each topic, and its iterations at most: L and T in the
         paper, which also has 100.
@@ -190,7 +190,9 @@ class SpectralSLDA(_SupervisedTopics):
         documents have for it, the least of the three; below 0.7 it was not found again.  In the
         regime "text" only.
     cross_fitted_r2_ : float
-        R2 of responses predicted by topics and coefficients of the other half; regime "text".
+        R2 of responses predicted by topics and coefficients of the other half; regime "text".  With
+        fewer than 2,000 documents or 100,000 words, of each fifth predicted by the other four, with
+        as many topics as there were before some were dropped.
     alpha_ : ndarray of shape (n_topics,)
         Dirichlet parameters.
     noise_variance_ : float

@@ -50,7 +50,8 @@ def from_documents(context: FitContext) -> FitResult:
         if not best.dropped or best.model.n_topics >= k:
             break
         fewer = f"of {chosen[0]}, halves of the documents have fewer in common than of {k}"
-        again = _supervised(context, first, (k, f"{chosen[1]}; {fewer}", chosen[2]), folds)
+        trials = best.selection.trials  # with what the halves have in common
+        again = _supervised(context, first, (k, f"{chosen[1]}; {fewer}", trials), folds)
         best = again if again.model.n_topics > best.model.n_topics else best
     return _with_more(context, best, chosen[1], folds)
 

@@ -11,7 +11,6 @@ import numpy as np
 from topicprism._typing import Array, Ints, WordTopic
 from topicprism._typing import Topic as PerTopic
 from topicprism.inference import EPInference
-from topicprism.scales import unscaled
 from topicprism.show.effects import WORDS, Effects
 from topicprism.show.report.documents import Seen, examples, fit_of, look
 from topicprism.show.report.facts import Choice, Parameters, Reason, Summary, Topic, Trial, Word
@@ -71,7 +70,7 @@ def summarise(
         share_of=shown.share_of,
         common=common_probability(shown.word_probabilities),
         mapped=mapped,
-        expected=_expected(what, shown) if what.supervised else None,
+        expected=shown.average if what.supervised else None,
         scale=shown.scale,
         left=shown.left,
         decimals=shown.decimals,
@@ -97,10 +96,6 @@ def _shown(what: Fitted, seen: Seen | None) -> Effects:
         return what.shown
     wrote = seen.lengths @ seen.h
     return replace(what.shown, share=np.asarray(wrote / wrote.sum()), share_of=WORDS)
-
-
-def _expected(what: Fitted, shown: Effects) -> float:
-    return float(unscaled(shown.scale, shown.share @ what.model.eta))
 
 
 def _topics(what: Fitted, shown: Effects, places: Array) -> tuple[Topic, ...]:
