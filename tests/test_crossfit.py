@@ -6,7 +6,7 @@ from functools import partial
 
 import numpy as np
 import pytest
-from numpy.testing import assert_allclose
+from numpy.testing import assert_allclose, assert_array_equal
 from scipy.sparse import csr_array
 from sklearn.feature_extraction.text import CountVectorizer
 from varied_texts import varied_texts
@@ -14,10 +14,20 @@ from varied_texts import varied_texts
 from topicprism import AutoSLDA, Corpus, MedLDA, Model, NothingPredictedWarning, SpectralSLDA
 from topicprism.datasets import make_slda
 from topicprism.documents import Threaded
+from topicprism.documents.corpus import take_rows
 from topicprism.documents.subsets import ALL, KeyCounts
 from topicprism.learn import auto, sampled_text
-from topicprism.learn.crossfit import Inferred, _robust, combine, cross_fit, fit_halves, supported
+from topicprism.learn.crossfit import (
+    Inferred,
+    _robust,
+    combine,
+    cross_fit,
+    fit_halves,
+    predictions_of,
+    supported,
+)
 from topicprism.learn.defaults import EFFECTS
+from topicprism.learn.sampled_text import without_floods
 from topicprism.show.effects import effects
 from topicprism.vectorizer import FastCountVectorizer
 
@@ -290,3 +300,19 @@ def test_a_response_turned_round_turns_effects_round_and_changes_no_topic(n):
         assert_allclose(getattr(down, name), getattr(up, name)[::-1], rtol=1e-12)
     assert_allclose(down.predict(X), -up.predict(X), rtol=1e-12)
     assert down.selection_.reasons == up.selection_.reasons
+
+
+def test_copies_are_one_observation_in_what_is_predicted():
+    rng = np.random.default_rng(0)
+    y, predicted, keys = rng.random(50), rng.random(50), np.arange(50, dtype=np.uint64)
+    once = predictions_of(y, predicted, keys)
+    six = predictions_of(np.tile(y, 6), np.tile(predicted, 6), np.tile(keys, 6))
+    assert once.n == six.n == 50
+    assert_allclose(six.r2_std, once.r2_std)
+
+
+def test_a_word_without_end_in_one_document_is_not_most_words():
+    counts = csr_array(np.array([[3, 2, 0], [10**6, 1, 1], [400, 300, 200]]))
+    capped = without_floods(Corpus(counts, np.zeros(3)))
+    assert_array_equal(take_rows(capped.counts, 0, 3).data, [3, 2, 100, 1, 1, 400, 300, 200])
+    assert_array_equal(capped.keys, Corpus(counts, np.zeros(3)).keys)

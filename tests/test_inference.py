@@ -10,8 +10,8 @@ from scipy.sparse import csr_array, vstack
 from scipy.special import betaln
 from sklearn.exceptions import ConvergenceWarning
 
-from topicprism import EPInference, GibbsInference, Model, infer
-from topicprism.datasets import draw_corpus, draw_model
+from topicprism import EPInference, GibbsInference, Model, SpectralSLDA, infer
+from topicprism.datasets import draw_corpus, draw_model, make_slda
 from topicprism.documents.corpus import take_rows
 from topicprism.evaluation import pr2
 from topicprism.inference import BURST_WORDS, posterior, predict, weighed
@@ -374,3 +374,12 @@ def test_the_sparsest_priors_give_proportions(k, alpha0, rng):
         assert np.isfinite(known.variance(model.eta)).all()
         if length >= 300:
             assert_allclose(known.h[:, 0], 1, atol=0.05)  # as of other priors
+
+
+def test_a_document_is_sampled_alike_in_any_row():
+    X, y, _ = make_slda(300, n_words=60, n_topics=3, doc_length=30, random_state=3)
+    model = SpectralSLDA(3, random_state=0).fit(X, y).model_
+    how = GibbsInference(5, 5)
+    together = infer(model, csr_array(X[:20]), how)
+    alone = [infer(model, csr_array(X[i : i + 1]), how)[0] for i in range(20)]
+    assert_array_equal(together, alone)

@@ -588,3 +588,17 @@ def test_a_word_that_no_topic_has_is_no_error(rng):
     model.model_ = replace(model.model_, mu=mu / mu.sum(axis=0))
     assert np.isfinite(model.predict_log_proba(X)).all()
     assert_allclose(model.transform(X).sum(axis=1), 1)
+
+
+def test_one_topic_of_anchors_predicts_the_mean():
+    X, y, _ = make_slda(400, n_words=60, n_topics=3, doc_length=40, random_state=0)
+    fitted = AnchorSLDA(1, refit=False, random_state=0).fit(X, y)
+    assert_allclose(fitted.predict(X), y.mean(), atol=0.05 * y.std())
+
+
+def test_one_odd_document_does_not_widen_all_deviations():
+    X, y, _ = make_slda(300, n_words=60, n_topics=3, doc_length=40, random_state=0)
+    odd = np.array(X.toarray() if hasattr(X, "toarray") else X)
+    odd[0, 3] = 10**5
+    _, std = VariationalSLDA(3, random_state=0).fit(odd, y).predict(odd, return_std=True)
+    assert np.median(std) < 3 * y.std()

@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
 
 from topicprism._typing import Array, Counts, Doc, DocTopic, Topic
-from topicprism.documents.corpus import Rows, cut, take_rows
+from topicprism.documents.corpus import Rows, cut, document_keys, take_rows
 from topicprism.kernels import fold_in, propagation
 from topicprism.model import Model
 from topicprism.validation import check_choice
@@ -56,7 +56,6 @@ class EPInference:
         X: Rows,
         mu: Array,
         alpha: Array,
-        first: int,
         h: DocTopic,
         totals: Doc,
         converged: Flags,
@@ -70,7 +69,7 @@ class EPInference:
 
 @dataclass(frozen=True)
 class GibbsInference:
-    """``burn_in`` sweeps, then the average over ``n_sweeps``; one random stream per document."""
+    """``burn_in`` sweeps, then the mean over ``n_sweeps``; a document's key starts its stream."""
 
     burn_in: int = 100
     n_sweeps: int = 900
@@ -85,7 +84,6 @@ class GibbsInference:
         X: Rows,
         mu: Array,
         alpha: Array,
-        first: int,
         h: DocTopic,
         totals: Doc,
         converged: Flags,
@@ -94,7 +92,7 @@ class GibbsInference:
         totals[:] = np.nan  # what it keeps of its sweeps does not give a variance
         fold_in.gibbs(
             X.indptr, X.indices, X.data, mu, alpha,
-            self.burn_in, self.n_sweeps, self.seed, first, h,
+            self.burn_in, self.n_sweeps, self.seed, document_keys(X), h,
         )  # fmt: skip
 
 
@@ -161,7 +159,7 @@ def posterior(
     def fill(rows: tuple[int, int]) -> None:
         start, stop = rows
         X = weighed(take_rows(counts, start, stop), model.burstiness)
-        how.fill(X, mu, alpha, start, h[start:stop], totals[start:stop], converged[start:stop])
+        how.fill(X, mu, alpha, h[start:stop], totals[start:stop], converged[start:stop])
 
     with ThreadPoolExecutor(n_threads) as pool:
         list(pool.map(fill, cut(counts, 4 * n_threads)))

@@ -127,7 +127,7 @@ def load_model(name: str) -> TopicPipeline:
     thing = _load(name)
     if not isinstance(thing, TopicPipeline):
         raise TableError(
-            f"{name} holds {type(thing).__name__}, but a model made from texts was expected; "
+            f"{name} holds a {type(thing).__name__}, but a model made from texts was expected; "
             "give a .tprism file written by topicprism fit"
         )
     return thing
@@ -137,7 +137,7 @@ def load_sketch(name: str) -> TextSketch:
     thing = _load(name)
     if not isinstance(thing, TextSketch) or thing.counts is None:
         raise TableError(
-            f"{name} holds {type(thing).__name__}, but a sketch made from texts was expected; "
+            f"{name} holds a {type(thing).__name__}, but a sketch made from texts was expected; "
             "give a .tpsketch file written by topicprism sketch"
         )
     return thing

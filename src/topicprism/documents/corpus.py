@@ -113,6 +113,12 @@ class Corpus:
         """Some documents, in a copy; itself if these are all."""
         return self if these.all() else self._taken(np.flatnonzero(these), self.by_key)
 
+    def with_counts(self, counts: Counts | Rows) -> Corpus:
+        """Other counts of the same documents, which keep their keys."""
+        keyed = Corpus(counts, self.y, self.by_key)
+        keyed.__dict__["keys"] = self.keys
+        return keyed
+
     def with_response(self, y: Doc) -> Corpus:
         """The same documents with another response."""
         return Corpus(self.counts, y, self.by_key)._with_keys(self, slice(None))

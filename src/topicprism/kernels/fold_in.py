@@ -99,7 +99,7 @@ def exp_digamma(x):  # type: ignore[no-untyped-def]
 
 @jit
 def gibbs(  # type: ignore[no-untyped-def]
-    indptr, words, counts, mu, alpha, burn_in, n_sweeps, seed, first, h
+    indptr, words, counts, mu, alpha, burn_in, n_sweeps, seed, keys, h
 ):
     """Collapsed Gibbs sampling of the topics z of a document's words; h averages over sweeps.
 
@@ -108,7 +108,7 @@ def gibbs(  # type: ignore[no-untyped-def]
 
         h[d] ~ alpha + mean over kept sweeps of sum of p
 
-    Document d draws from its own stream, started at (seed, first + d).
+    Document d draws from its own stream, started at (seed, keys[d]).
     """
     longest = 0
     for d in range(len(h)):
@@ -124,7 +124,7 @@ def gibbs(  # type: ignore[no-untyped-def]
             for _ in range(int(counts[j])):
                 w[m], z[m] = words[j], -1
                 m += 1
-        state = scramble(np.uint64(seed) + GOLDEN * np.uint64(first + d))
+        state = scramble(np.uint64(seed) + GOLDEN * keys[d])
         g[:] = alpha
         h[d] = 0.0
         for sweep in range(burn_in + n_sweeps):

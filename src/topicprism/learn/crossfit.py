@@ -169,9 +169,10 @@ def cross_fit(docs: Documents, model: Model, halves: Halves) -> CrossFit:
     apart = _dissimilarity([other.mu for _, other in halves], orders)
     coef, std = combine(theta, v, found, apart)
     predicted = np.concatenate([k.h @ o.eta for k, (_, o) in zip(known, halves, strict=True)])
-    y = np.concatenate([k.y for k in known])
+    y, keys = (np.concatenate([getattr(k, name) for k in known]) for name in ("y", "keys"))
     alike = np.minimum(1 - apart, np.min([s for _, s in matches], axis=0))
-    return CrossFit(len(y), *_agreement(y, predicted), coef, std, alike, halves)
+    scored = predictions_of(y, predicted, keys)
+    return CrossFit(scored.n, scored.r2, scored.slope, scored.correlation, coef, std, alike, halves)
 
 
 def _with_prior_of(model: Model, docs: Documents, halves: Halves) -> Halves:
@@ -190,15 +191,17 @@ def held_out(docs: Documents, halves: Halves) -> Predictions:
         return Predictions(0, 0.0, 0.0, 0.0)
     known = [docs.total(inferred, other, half) for half, other in halves]
     predicted = np.concatenate([k.h @ o.eta for k, (_, o) in zip(known, halves, strict=True)])
-    return predictions_of(np.concatenate([k.y for k in known]), predicted)
+    y, keys = (np.concatenate([getattr(k, name) for k in known]) for name in ("y", "keys"))
+    return predictions_of(y, predicted, keys)
 
 
 def held_out_r2(docs: Documents, halves: Halves) -> float:
     return held_out(docs, halves).r2
 
 
-def predictions_of(y: Doc, predicted: Doc) -> Predictions:
-    return Predictions(len(y), *_agreement(y, predicted))
+def predictions_of(y: Doc, predicted: Doc, keys: NDArray[np.uint64]) -> Predictions:
+    """Copies of a document, which have one key, are one observation."""
+    return Predictions(len(np.unique(keys)), *_agreement(y, predicted))
 
 
 def combine(theta: DocTopic, v: DocTopic, found: DocTopic, apart: Topic) -> tuple[Topic, Topic]:

@@ -78,6 +78,8 @@ class TextDefaults:
     response_share: float = 0.85  # of that prior, for the topics of the response
     burstiness: float = 0.75  # 0 and 1 predict worse
     smoothing: float = 0.01  # of each topic, the words' frequencies: no word is impossible
+    max_slope: float = 25.0  # of the variance of a response on that of its mean: 1 in the model, up
+    # to 10 on text; beyond, words that say nothing of these documents would say all of others
     noise_floor: float = 0.1  # of the mean square residual, at least, is noise
 
 
@@ -141,6 +143,7 @@ class SampledTextDefaults:
     alpha0: float = 2.0  # of the proportions, in the chain; 1: likelihood and coherence are lower
     learn_alpha: bool = False  # learnt, some topics grow large and two samples agree less
     word_prior: float = 0.3  # 0.1: topics of two samples agree less
+    max_repeats: int = 100  # of a word in a document that has fewer other words; not tuned
     chain_burstiness: float = 0.25  # of repeated words in the chain; 0: words shown cohere less
     rounds: int = 1  # of refinement after the chain, with TEXT.word_prior: likelihood rises by 0.01
     alpha0_grid: tuple[float, ...] = (1.0, 3.0, 10.0)  # of the prior at prediction

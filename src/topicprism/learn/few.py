@@ -55,14 +55,16 @@ class Folds:
         return self.known[n_topics]
 
     def _tried(self, k: int) -> tuple[Predictions, Trial]:
-        y, y_hat, models = [], [], []
+        y, y_hat, keys, models = [], [], [], []
         for fold in self.folds:
             there = fold.has(self.corpus.keys)
             model, new = self.learn(self.corpus.take(~there), k), self.corpus.take(there).long()
             models.append(model)
             y.append(new.y)
+            keys.append(new.keys)
             y_hat.append(infer(model, new.counts) @ model.eta)
-        found = predictions_of(np.concatenate(y), np.concatenate(y_hat))
+        told = np.concatenate(y), np.concatenate(y_hat), np.concatenate(keys)
+        found = predictions_of(*told)
         alpha0 = float(np.median([m.alpha.sum() for m in models]))
         variance = float(np.mean([m.sigma**2 for m in models]))
         trial = Trial(k, alpha0, variance, found.shrunk_r2, found.r2_std)

@@ -87,7 +87,7 @@ def more_topics(
     More are tried as long as nearly all topics hold some share of the words and are unlike each
     other.  (That halves of the documents do not have them in common does not speak against more:
     of too few topics, each half may put together others.)  More are taken if halves then have more
-    in common, words are likelier and the response is predicted no worse.
+    in common, and nearly all of them, words are likelier and the response is predicted no worse.
     """
     (trial, best), trials = first, [first[0]]
     for k in TEXT.more_topics:
@@ -108,7 +108,10 @@ def allow_more(trial: Trial) -> bool:
 def better(more: Trial, fewer: Trial) -> bool:
     likelier = (more.log_likelihood or -np.inf) > (fewer.log_likelihood or -np.inf)
     predicted = more.pr2 >= fewer.pr2 - EFFECTS.r2_tolerance
-    return bool((more.n_in_common or 0) > (fewer.n_in_common or 0) and likelier and predicted)
+    found = (more.n_in_common or 0) >= TEXT.large_share * more.n_topics
+    return bool(
+        found and (more.n_in_common or 0) > (fewer.n_in_common or 0) and likelier and predicted
+    )
 
 
 def describe(trials: Sequence[Trial], taken: int) -> str:

@@ -131,6 +131,9 @@ def predictive_variance(s: ResidualSums) -> Array:
     """(a, b) by least squares, some of the mean square being noise at least."""
     a, b = _non_negative(s.vv, s.vr)
     n, v, square = s.vv[0, 0], s.vv[0, 1], s.vr[0]
+    if b > TEXT.max_slope:
+        b = TEXT.max_slope
+        a = max((square - b * v) / n, 0.0)
     if a < TEXT.noise_floor * square / n:
         a = TEXT.noise_floor * square / n
         b = (square - n * a) / v if v > 0 else 0.0

@@ -77,13 +77,13 @@ def from_documents(context: FitContext) -> FitResult:
     start = _start(own, k)
     seeds = context.rng.integers(2**62, size=3).tolist()
     first = _attempt(own, k, seeds[1:])
-    r2 = first.trial.pr2, held_out_r2(sample, first.spectral)
-    if r2[0] < SAMPLED.min_r2_share * r2[1]:
-        return _of_the_response(context, *r2)
     best, why, trials = first, AS_ASKED, list[Trial]()
     if context.request.n_topics is None:
         best, trials = _number_of_topics(first, seeds[1:])
         why = f"{context.spectrum_reason}; {describe(trials, best.trial.n_topics)}"
+    r2 = best.trial.pr2, held_out_r2(sample, first.spectral)
+    if r2[0] < SAMPLED.min_r2_share * r2[1]:
+        return _of_the_response(context, *r2)
     if best is not first:
         start = _start(best.context, best.trial.n_topics)
     steered = SteeredChain(context.request.alpha0, SAMPLED.sweeps)
@@ -262,7 +262,7 @@ def _start(context: FitContext, k: int) -> Model:
 def _sample(context: FitContext, n_topics: int) -> tuple[Threaded, FitContext]:
     """The documents that are sampled, in memory and in the order of their keys; their context."""
     found = context.docs.total(gathered, context.at_most(SAMPLED.max_documents))
-    corpus = joined(found.corpora).in_key_order()
+    corpus = without_floods(joined(found.corpora).in_key_order())
     docs = Threaded(corpus, getattr(context.docs, "n_threads", 1))
     own = replace(context, docs=docs, keys=KeyCounts.of(corpus), ordered=True)
     if not context.ordered:
@@ -281,6 +281,19 @@ def _reasons(context: FitContext, why: str) -> dict[str, str]:
         "noise_variance": "the residual variance of the regression less the uncertainty of the "
         "proportions",
     }
+
+
+def without_floods(c: Corpus) -> Corpus:
+    """A word counts at most as often as all others of its document together, or max_repeats times.
+
+    Else one document that repeats a word without end would be most of the words there are.
+    """
+    X = take_rows(c.counts, 0, len(c))
+    document = np.repeat(np.arange(len(c)), np.diff(X.indptr))
+    most = np.maximum(c.lengths[document] - X.data, SAMPLED.max_repeats)
+    if (X.data <= most).all():
+        return c
+    return c.with_counts(replace(X, data=np.minimum(X.data, most).astype(X.data.dtype)))
 
 
 def _with_fewer_repeats(c: Corpus) -> Counts:

@@ -144,7 +144,8 @@ def recover(m: Moments, rows: Array, anchors: Ints, alpha0: float | None, n_thre
     if alpha0 is None:
         inverse = np.linalg.pinv(mu)
         alpha0 = concentration(inverse @ m.Q @ inverse.T, share)
-    eta = (alpha0 + 1) * (m.r[anchors] - m.y) + m.y
+    many = len(anchors) > 1  # the mean response is all that one topic has
+    eta = (alpha0 + 1) * (m.r[anchors] - m.y) * many + m.y
     spread = float(share @ eta**2 - (share @ eta) ** 2) / (alpha0 + 1)
     return Model(alpha0 * share, mu, eta, float(np.sqrt(max(m.variance - spread, 0.0))))
 

@@ -88,11 +88,11 @@ def _refuse(session: Session, pipeline: TopicPipeline, kind: str) -> None:
         )
     if not has_response(pipeline) and not args.proportions:
         raise TableError(
-            f"{args.model} holds {name}, which was learnt without a response and predicts none; "
+            f"{args.model} holds a {name}, which was learnt without a response and predicts none; "
             "ask for the topics of each text with --proportions"
         )
     if args.std and not _has_std(pipeline):
-        raise TableError(f"{args.model} holds {name}, which has no deviations; drop --std")
+        raise TableError(f"{args.model} holds a {name}, which has no deviations; drop --std")
     if args.escape_formulas and kind not in ("csv", "tsv"):
         raise TableError(
             f"--escape-formulas is for CSV and TSV, which spreadsheets open, but {kind} is to be "
