@@ -68,12 +68,12 @@ class TopicPipeline(Pipeline):
     Examples
     --------
     >>> import topicprism
-    >>> good, bad = "clean room and friendly staff", "rude staff and a dirty, noisy room"
-    >>> texts, stars = [good, good + " " + bad, bad] * 50, [5.0, 3.0, 1.0] * 50
-    >>> pipeline = topicprism.fit(texts, stars, max_df=1.0, n_topics=2)
-    >>> list(pipeline.words)
-    ['clean', 'dirty', 'friendly', 'noisy', 'room', 'rude', 'staff']
-    >>> bool(pipeline.predict(["a clean and friendly place"])[0] > 3)
+    >>> texts, stars, _ = topicprism.datasets.make_reviews(500, random_state=0)
+    >>> pipeline = topicprism.fit(texts, stars, random_state=0)
+    >>> "dirty" in pipeline.words
+    True
+    >>> bad, good = pipeline.predict(["a dirty room, rude and noisy", "friendly and clean, a joy"])
+    >>> bool(bad < good)
     True
     """
 
