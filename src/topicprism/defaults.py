@@ -19,7 +19,7 @@ class RareTerms:
 
     min_df: int = 5  # documents that a term is in: rarer words make no topic
     min_df_of_short: int = 1  # at 5, 4 to 6 of 10 sentences have less than three words left, at 2
-    # 1 to 3, and predictions lose 0.05 to 0.1 of the R2 of ridge (docs/notebook.md)
+    # 1 to 3, and predictions lose 0.06 to 0.12 of the R2 of ridge (docs/notebook.md)
     short_document: float = 6.0  # terms of a document that 5 would leave, on average: sentences
     # of ten words have 2 to 4, the shortest reviews of the seven corpora 10 and more
     documents: int = 50  # with fewer it is 5: a document of so few is no evidence of a word
