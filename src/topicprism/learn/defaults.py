@@ -78,8 +78,8 @@ class TextDefaults:
     response_share: float = 0.85  # of that prior, for the topics of the response
     burstiness: float = 0.75  # 0 and 1 predict worse
     smoothing: float = 0.01  # of each topic, the words' frequencies: no word is impossible
-    max_slope: float = 25.0  # of the variance of a response on that of its mean: 1 in the model, up
-    # to 10 on text; beyond, words that say nothing of these documents would say all of others
+    max_slope: float = 25.0  # of the variance of a response on that of its mean, which is 1 in the
+    # model; not tuned: without a limit one odd document gave all others a thousandfold deviation
     noise_floor: float = 0.1  # of the mean square residual, at least, is noise
 
 
