@@ -602,3 +602,16 @@ def test_one_odd_document_does_not_widen_all_deviations():
     odd[0, 3] = 10**5
     _, std = VariationalSLDA(3, random_state=0).fit(odd, y).predict(odd, return_std=True)
     assert np.median(std) < 3 * y.std()
+
+
+@pytest.mark.parametrize("missing", [None, float("nan")])
+@pytest.mark.parametrize("kind", [DiscLDA, VariationalSLDAClassifier])
+def test_a_label_that_is_missing_is_named(kind, missing):
+    labels = np.array(["a", "b", missing, "a"], object)
+    with pytest.raises(ValueError, match=r"no label for 1 of 4 documents, the first in row 2"):
+        kind(2).fit(np.eye(4, 6, dtype=int) + 1, labels)
+
+
+def test_refit_is_true_or_false():
+    with pytest.raises(ValueError, match="refit='no'"):
+        AnchorSLDA(2, refit="no").fit(np.eye(4, 6, dtype=int) + 1, np.arange(4.0))

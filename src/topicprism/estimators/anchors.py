@@ -210,6 +210,7 @@ class AnchorSLDA(Regression, _AnchoredTopics):
     def fit(self, X: Any, y: Any) -> Self:
         """Learn topics and coefficients from word counts and one number per document."""
         self._check()
+        check_choice("refit", self.refit, (True, False))
         check_choice("calibrate", self.calibrate, (True, False))
         check_real("weight", self.weight, 0, "try 1.0", high=1e6)
         counts = self._counts(X, reset=True)

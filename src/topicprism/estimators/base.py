@@ -294,6 +294,12 @@ def labelled(y: Any, n_documents: int, name: str) -> tuple[Any, Ints]:
         )
     refuse_masked(y, "labels y")
     labels = column_or_1d(y, warn=True)
+    missing = [i for i, label in enumerate(labels.tolist()) if label is None or label != label]
+    if missing:
+        raise ValueError(
+            f"y has no label for {len(missing)} of {len(labels)} documents, the first in row "
+            f"{missing[0]}, but one was expected for each; leave these documents out"
+        )
     check_classification_targets(labels)
     if len(labels) != n_documents:
         raise ValueError(
@@ -303,7 +309,7 @@ def labelled(y: Any, n_documents: int, name: str) -> tuple[Any, Ints]:
     classes, which = np.unique(labels, return_inverse=True)
     if len(classes) < 2:
         raise ValueError(
-            f"y has one class, {classes[0]!r}, for all {n_documents} documents, but at least two "
+            f"y has one class, {classes.tolist()[0]!r}, for all {n_documents} documents, but at least two "
             "were expected; check the column, or use SpectralLDA for topics alone"
         )
     return classes, which
