@@ -309,8 +309,8 @@ def labelled(y: Any, n_documents: int, name: str) -> tuple[Any, Ints]:
     classes, which = np.unique(labels, return_inverse=True)
     if len(classes) < 2:
         raise ValueError(
-            f"y has one class, {classes.tolist()[0]!r}, for all {n_documents} documents, but at least two "
-            "were expected; check the column, or use SpectralLDA for topics alone"
+            f"y has one class, {classes.tolist()[0]!r}, for all {n_documents} documents, but at "
+            "least two were expected; check the column, or use SpectralLDA for topics alone"
         )
     return classes, which
 
