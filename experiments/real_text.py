@@ -2,8 +2,9 @@
 
     python experiments/real_text.py                   # five folds of all; hours on two cores
     python experiments/real_text.py --only imdb       # one corpus
-    python experiments/real_text.py --method MedLDA   # one method
+    python experiments/real_text.py --method MedLDA   # one method, or several
     python experiments/real_text.py --folds 1         # the first of five folds
+    python experiments/real_text.py --jobs 16         # so many fits at once, each with one thread
     python experiments/real_text.py --page            # tables of the page from what there is
     python experiments/real_text.py --check           # which targets are met, from what there is
     python experiments/real_text.py --quick           # seconds, for the test suite
@@ -14,17 +15,23 @@ learns topics with, ``ridge`` a regression on sublinear TF-IDF of the same words
 test documents, of a method's own predictions and of a regression that is the same for all topic
 models; log-likelihood per word of one half of each test document given the other; NPMI of each
 topic's ten most probable words, in the training documents; exp of the entropy of the test
-documents' mean proportions; seconds to fit.  Every setting is chosen on training documents.
+documents' mean proportions; processor seconds to fit.  Every setting is chosen on training documents.
 """
 
 import argparse
+import os
 import warnings
 from collections.abc import Iterator
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from itertools import product
+from multiprocessing import get_context
 from pathlib import Path
 
 import numpy as np
 from comparison import records
-from comparison.corpora import CORPORA, N_FOLDS, ROOT, Split, fold, toy
+from comparison.corpora import CORPORA, N_FOLDS, ROOT, THREADS, Split, fold, toy
 from comparison.rivals import QUICK, Effort, Rival, gibbs, rivals
 from comparison.scores import MEASURES
 from comparison.tables import DEFAULT, Results, Row, between, differences, fold_tables
@@ -67,19 +74,39 @@ def head() -> None:
     )
 
 
-def missing(corpus: str, i: int, only: str | None, path: Path) -> Iterator[tuple[str, Rival]]:
-    """Methods that this fold has no row of, of which the default's must come before the last."""
-    found = rivals(EFFORT)
-    if not CORPORA[corpus].has_texts:
-        del found[BIGRAMS]
-    for name, rival in found.items():
-        if only in (None, name) and i not in _results(path).of(corpus, name):
-            yield name, rival
-    known = _results(path)
-    first = known.of(corpus, DEFAULT).get(i)
-    differs = first is not None and first.k != EFFORT.k
-    if only in (None, SAME_K) and differs and i not in known.of(corpus, SAME_K):
-        yield SAME_K, gibbs(first.k, EFFORT)
+@dataclass(frozen=True)
+class Cell:
+    """One row that is asked for."""
+
+    corpus: str
+    fold: int
+    method: str
+    k: int = EFFORT.k
+
+    def measured(self) -> Row:
+        rival = gibbs(self.k, EFFORT) if self.method == SAME_K else rivals(EFFORT)[self.method]
+        return measure(self.corpus, self.fold, _fold(self.corpus, self.fold), self.method, rival)
+
+
+@lru_cache(1)
+def _fold(corpus: str, i: int) -> Split:
+    return fold(corpus, i)
+
+
+def missing(corpora: list[str], methods: list[str], n_folds: int, path: Path) -> list[Cell]:
+    """Rows that are not there yet, fold by fold."""
+    known, cells = _results(path), []
+    for corpus, i, method in product(corpora, range(n_folds), methods):
+        cell = Cell(corpus, i, method)
+        if method == SAME_K:
+            default = known.of(corpus, DEFAULT).get(i)
+            cell = replace(cell, k=default.k if default else EFFORT.k)
+            wanted = cell.k != EFFORT.k
+        else:
+            wanted = method != BIGRAMS or CORPORA[corpus].has_texts
+        if wanted and i not in known.of(corpus, method):
+            cells.append(cell)
+    return cells
 
 
 def compile_kernels() -> None:
@@ -90,20 +117,31 @@ def compile_kernels() -> None:
             rivals(QUICK)[name](toy())
 
 
-def run(corpora: list[str], method: str | None, n_folds: int, path: Path = RESULTS) -> None:
+def run(
+    corpora: list[str], methods: list[str], n_folds: int, jobs: int = 1, path: Path = RESULTS
+) -> None:
+    """Rows that are not there; those with the default's number of topics after the default's."""
     if "tomotopy LDA" not in rivals(EFFORT):
         print("tomotopy is not installed: left out")
     for corpus in corpora:
         if not CORPORA[corpus].path.exists():
             print(f"{corpus} is not there: left out")
-            continue
-        for i in range(n_folds):
-            s = None
-            for name, rival in missing(corpus, i, method, path):
-                s = s or fold(corpus, i)
-                row = measure(corpus, i, s, name, rival)
-                show(row)
-                records.keep(row, path)
+    there = [corpus for corpus in corpora if CORPORA[corpus].path.exists()]
+    for some in ([m for m in methods if m != SAME_K], [m for m in methods if m == SAME_K]):
+        for row in rows(missing(there, some, n_folds, path), jobs):
+            show(row)
+            records.keep(row, path)
+
+
+def rows(cells: list[Cell], jobs: int) -> Iterator[Row]:
+    """As they come; with several jobs each is a process that has one thread."""
+    if jobs == 1:
+        yield from (cell.measured() for cell in cells)
+        return
+    os.environ |= dict.fromkeys((THREADS, "OPENBLAS_NUM_THREADS"), "1")
+    with ProcessPoolExecutor(jobs, get_context("spawn")) as pool:
+        for done in as_completed([pool.submit(Cell.measured, cell) for cell in cells]):
+            yield done.result()
 
 
 def _results(path: Path = RESULTS) -> Results:
@@ -120,7 +158,8 @@ def page() -> None:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--only", choices=list(CORPORA))
-    parser.add_argument("--method", choices=[*rivals(), SAME_K])
+    parser.add_argument("--method", choices=[*rivals(), SAME_K], nargs="+")
+    parser.add_argument("--jobs", type=int, default=1, help="processes (default: 1)")
     parser.add_argument("--folds", type=int, choices=range(1, N_FOLDS + 1), default=N_FOLDS)
     for action in ("--page", "--check", "--quick"):
         parser.add_argument(action, action="store_true")
@@ -136,7 +175,8 @@ def main() -> None:
     else:
         compile_kernels()
         head()
-        run([args.only] if args.only else list(CORPORA), args.method, args.folds)
+        methods = args.method or [*rivals(), SAME_K]
+        run([args.only] if args.only else list(CORPORA), methods, args.folds, args.jobs)
 
 
 if __name__ == "__main__":

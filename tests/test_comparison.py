@@ -215,12 +215,12 @@ def test_a_run_goes_on_where_it_was_stopped(script, simulated, tmp_path, monkeyp
     monkeypatch.setattr(script, "fold", lambda corpus, i: s)
     monkeypatch.setattr(script, "rivals", lambda effort: {n: answering(n) for n in names})
     monkeypatch.setattr(script, "gibbs", lambda k, effort: answering(f"Gibbs {k}"))
-    path = tmp_path / "rows.csv"
-    script.run(["toy"], "ridge", 1, path)
+    path, every = tmp_path / "rows.csv", [*names, script.SAME_K]
+    script.run(["toy"], ["ridge"], 1, path=path)
     assert calls == ["ridge"]
-    script.run(["toy"], None, 2, path)  # a chain of as many topics as the default's three
-    assert calls[1:] == ["default", "Gibbs 3", "ridge", "default", "Gibbs 3"]
-    script.run(["toy"], None, 2, path)
+    script.run(["toy"], every, 2, path=path)  # chains of as many topics as the default's three
+    assert calls[1:] == ["default", "ridge", "default", "Gibbs 3", "Gibbs 3"]
+    script.run(["toy"], every, 2, path=path)
     assert len(calls) == 6
     assert {r.pr2 for r in records.read(Row, path)} == {1.0}
 

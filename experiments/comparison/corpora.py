@@ -23,7 +23,8 @@ from topicprism.vectorizer import FastCountVectorizer
 
 ROOT = Path(__file__).resolve().parents[2]
 DATA = Path(os.environ.get("TOPICPRISM_DATA", ROOT.parent / "shared" / "data"))
-N_FOLDS, N_JOBS = 5, 2
+THREADS = "TOPICPRISM_THREADS"  # of each fit, a variable of the environment
+N_FOLDS, N_JOBS = 5, int(os.environ.get(THREADS, "2"))
 
 
 @dataclass(frozen=True)

@@ -2,15 +2,15 @@
 
 Ours choose within ``fit``.  Of the others: ridge its penalty, tomotopy's sLDA its noise variance,
 VariationalSLDA that from which it starts and AnchorSLDA the weight of the response by documents
-held out, MedLDA the weight of its loss by cross-validation.  Seconds are those of the fit with the
-settings chosen, not of choosing.
+held out, MedLDA the weight of its loss by cross-validation.  Seconds are processor time, of all
+threads, of the fit with the settings chosen, not of choosing.
 """
 
 import warnings
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from importlib.util import find_spec
-from time import perf_counter
+from time import process_time
 from typing import Any
 
 import numpy as np
@@ -306,6 +306,6 @@ def best(values, rival: Callable[[float], Rival], parts: list[Split]) -> float:
 
 
 def timed(work: Callable[[], Any]) -> tuple[Any, float]:
-    start = perf_counter()
+    start = process_time()
     done = work()
-    return done, perf_counter() - start
+    return done, process_time() - start
