@@ -15,7 +15,8 @@ learns topics with, ``ridge`` a regression on sublinear TF-IDF of the same words
 test documents, of a method's own predictions and of a regression that is the same for all topic
 models; log-likelihood per word of one half of each test document given the other; NPMI of each
 topic's ten most probable words, in the training documents; exp of the entropy of the test
-documents' mean proportions; processor seconds to fit.  Every setting is chosen on training documents.
+documents' mean proportions; processor seconds to fit.  Every setting is chosen on training
+documents.
 """
 
 import argparse
