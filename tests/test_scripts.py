@@ -240,6 +240,17 @@ def stop_words(out):
     assert all(0.6 < score < 1 for scores in pr2.values() for score in scores)
 
 
+def any_words(out):
+    rows = re.findall(r"^toy reviews +(\D+?) +(\d+) +(\d+) +(\S+) +(\S+) +\S+ +(\d+)%", out, re.M)
+    assert [row[0] for row in rows] == ["words", "any words"]
+    assert int(rows[1][1]) > int(rows[0][1])  # pairs are columns too
+    for _, _, nnz, r2, ridge, common in rows:
+        assert int(nnz) > 1_000
+        assert 0.6 < float(r2) < 1
+        assert 0.6 < float(ridge) < 1
+        assert int(common) < 10  # of what is shown
+
+
 def run(out):
     found = table(out)
     assert 0.5 < float(re.search(r"true parameters ([\d.]+)", out)[1]) < 1
