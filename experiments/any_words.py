@@ -3,11 +3,12 @@
     python experiments/any_words.py            # two corpora; half an hour on two cores
     python experiments/any_words.py --quick    # seconds, for the test suite
 
-``words`` are those of ``topicprism.fit`` as it is; ``any words`` are the 50,000 most frequent words
-and pairs with ``stop_words=None``.  Columns: columns of counts and their non-zeros; pR2 of documents
-held out, beside ridge on sublinear TF-IDF of the same columns; processor seconds of the fit after the
-counting; of the ten words that each topic is shown by, the share that are on scikit-learn's list of
-stop words, or pairs of two such words; and these words of the largest topic.
+``words`` are the 5,000 most frequent that are not on the default stop list; ``any words`` are the
+50,000 most frequent words and pairs with ``stop_words=None``.  Columns: columns of counts and their
+non-zeros; pR2 of documents held out, beside ridge on sublinear TF-IDF of the same columns;
+processor seconds of the fit after the counting; of the ten words that each topic is shown by, the
+share that are on scikit-learn's list of stop words, or pairs of two such words; and these words of
+the largest topic.
 """
 
 import argparse
