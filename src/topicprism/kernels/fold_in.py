@@ -28,7 +28,7 @@ def assign(indptr, words, counts, mu, alpha, n_sweeps, expected, shares):  # typ
     """
     k = len(alpha)
     c, z, r = np.empty(k), np.empty(k), np.empty(k)
-    rows = np.empty((_longest(indptr), k))
+    rows = np.empty((longest(indptr), k))
     for d in range(len(indptr) - 1):
         start, m = indptr[d], indptr[d + 1] - indptr[d]
         if k >= many.MIN_TOPICS:
@@ -62,12 +62,12 @@ def assign(indptr, words, counts, mu, alpha, n_sweeps, expected, shares):  # typ
 
 
 @inlined
-def _longest(indptr):  # type: ignore[no-untyped-def]
+def longest(indptr):  # type: ignore[no-untyped-def]
     """Entries of the document that has most."""
-    longest = 0
+    most = 0
     for d in range(len(indptr) - 1):
-        longest = max(longest, indptr[d + 1] - indptr[d])
-    return longest
+        most = max(most, indptr[d + 1] - indptr[d])
+    return most
 
 
 @inlined

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from topicprism.kernels.compiling import inlined, jit
+from topicprism.kernels.compiling import jit, reordered
+from topicprism.kernels.fold_in import longest
 
 
 @jit
@@ -16,15 +17,17 @@ def map_proportions(indptr, words, counts, mu, alpha, n_sweeps, h):  # type: ign
         r[w] = mu[w] * h / sum(mu[w] * h)          # topics of each word
         h    = (alpha + sum of counts[w] r[w]) / sum of these
     """
-    r, z = np.empty(len(alpha)), np.empty(len(alpha))
+    z = np.empty(len(alpha))
     for d in range(len(h)):
         h[d] = alpha / alpha.sum()
         for _ in range(n_sweeps):
-            z[:] = alpha
+            z[:] = 0.0
             for j in range(indptr[d], indptr[d + 1]):
-                if _topics_of(mu[words[j]], h[d], r):
-                    for i in range(len(alpha)):
-                        z[i] += counts[j] * r[i]
+                norm = _product(mu[words[j]], h[d])
+                if norm > 0.0:  # else no topic has the word
+                    _add(counts[j] / norm, mu[words[j]], z)
+            for i in range(len(alpha)):
+                z[i] = alpha[i] + h[d, i] * z[i]
             h[d] = z / z.sum()
 
 
@@ -42,37 +45,74 @@ def gradients(  # type: ignore[no-untyped-def]
     and c is such that h . u = 0.  Added up in ``sums`` are these and their squares.
     """
     k, (gradient, squares) = len(alpha), sums
-    r, A, b = np.empty(k), np.empty((k, k)), np.empty((k, 2))
+    A, b = np.empty((k, k)), np.empty((2, k))
+    r = np.empty((longest(indptr), k))  # of each word of a document
     for d in range(len(h)):
-        entries = range(indptr[d], indptr[d + 1])
-        A[:] = np.diag(alpha)
-        for j in entries:
-            if _topics_of(mu[words[j]], h[d], r):
-                for i in range(k):
-                    for l in range(k):
-                        A[i, l] += counts[j] * r[i] * r[l]
-        b[:, 0], b[:, 1] = (y[d] - h[d] @ eta) * h[d] * eta, h[d]
-        found = np.linalg.solve(A, b)
-        both = h[d] @ found
-        u = found[:, 0] - both[0] / both[1] * found[:, 1]
-        for j in entries:
-            if _topics_of(mu[words[j]], h[d], r):
-                mean = r @ u
-                for i in range(k):
-                    by = counts[j] * r[i] * (u[i] - mean)
-                    gradient[words[j], i] += by
-                    squares[words[j], i] += by * by
+        first, m = indptr[d], indptr[d + 1] - indptr[d]
+        A[:] = 0.0
+        for t in range(m):
+            _topics_of(mu[words[first + t]], h[d], r[t])
+            for i in range(k):  # what is above the diagonal is the same
+                _add(counts[first + t] * r[t, i], r[t, : i + 1], A[i])
+        error = y[d] - _product(h[d], eta)
+        for i in range(k):
+            A[i, i] += alpha[i]
+            b[0, i], b[1, i] = error * h[d, i] * eta[i], h[d, i]
+        _solve(A, b)
+        u = b[0]
+        _add(-_product(h[d], u) / _product(h[d], b[1]), b[1], u)
+        for t in range(m):
+            n, w = counts[first + t], words[first + t]
+            _add_gradient(n, r[t], u, _product(r[t], u), gradient[w], squares[w])
 
 
-@inlined
+@reordered
+def _solve(A, b):  # type: ignore[no-untyped-def]
+    """``b[:] = np.linalg.solve(A, b.T).T`` by the Cholesky factor L of A, which it replaces.
+
+    A is positive definite, and nothing above its diagonal is read; that has 1 / L[i, i].
+    """
+    for i in range(len(A)):
+        for l in range(i):
+            A[i, l] = (A[i, l] - _product(A[i], A[l, :l])) * A[l, l]
+        A[i, i] = 1.0 / np.sqrt(A[i, i] - _product(A[i], A[i, :i]))
+    for x in b:
+        for i in range(len(A)):
+            x[i] = (x[i] - _product(A[i], x[:i])) * A[i, i]
+        for i in range(len(A) - 1, -1, -1):
+            x[i] *= A[i, i]
+            _add(-x[i], A[i, :i], x)
+
+
+@reordered
+def _product(a, b):  # type: ignore[no-untyped-def]
+    """``a[: len(b)] @ b``"""
+    total = 0.0
+    for i in range(len(b)):
+        total += a[i] * b[i]
+    return total
+
+
+@reordered
+def _add(c, a, sums):  # type: ignore[no-untyped-def]
+    """``sums[: len(a)] += c * a``"""
+    for i in range(len(a)):
+        sums[i] += c * a[i]
+
+
+@reordered
+def _add_gradient(n, r, u, mean, gradient, squares):  # type: ignore[no-untyped-def]
+    """What a word adds to the sums of its row."""
+    for i in range(len(r)):
+        by = n * r[i] * (u[i] - mean)
+        gradient[i] += by
+        squares[i] += by * by
+
+
+@reordered
 def _topics_of(mu_w, h, r):  # type: ignore[no-untyped-def]
-    """r = mu_w * h / sum; whether any topic has the word."""
-    norm = 0.0
+    """r = mu_w * h / sum; nothing if no topic has the word."""
+    norm = _product(mu_w, h)
+    scale = 1.0 / norm if norm > 0.0 else 0.0
     for i in range(len(h)):
-        r[i] = mu_w[i] * h[i]
-        norm += r[i]
-    if norm <= 0.0:
-        return False
-    for i in range(len(h)):
-        r[i] /= norm
-    return True
+        r[i] = scale * mu_w[i] * h[i]
