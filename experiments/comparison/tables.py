@@ -32,6 +32,11 @@ class Row:
         """Its own pR2; where it does not predict, that of the regression on its topics."""
         return self.pr2_same if np.isnan(self.pr2) else self.pr2
 
+    @property
+    def best(self) -> float:
+        """The better of its own predictions and the regression on its topics."""
+        return float(np.fmax(self.pr2, self.pr2_same))
+
 
 @dataclass(frozen=True)
 class Results:
@@ -92,13 +97,13 @@ def overview(results: Results) -> list[str]:
 
 
 def _best_other(results: Results, corpus: str) -> str:
-    """The other topic model with the highest mean score on all folds that the default has."""
+    """The other topic model that predicts best, by either way, on all folds the default has."""
     n = len(results.of(corpus, DEFAULT))
     scores = {}
     for method in {r.method for r in results.rows if r.corpus == corpus and r.k} - {DEFAULT}:
         pairs = results.pairs(corpus, DEFAULT, method)
         if len(pairs) == n:
-            scores[method] = _average([theirs.score for _, theirs in pairs])
+            scores[method] = _average([theirs.best for _, theirs in pairs])
     if not scores:
         return ""
     best = max(sorted(scores), key=lambda name: scores[name])
