@@ -23,6 +23,7 @@ from pathlib import Path
 
 import numba as nb
 import numpy as np
+from comparison.corpora import DATA
 from inference_grid import ALPHA0, LENGTHS, SHAPES, TOPICS, Cell, draw, stored
 from scipy.sparse import csr_array
 
@@ -33,7 +34,8 @@ from topicprism.evaluation import pr2
 from topicprism.inference import posterior, predict
 from topicprism.kernels import propagation
 
-DATA = Path(__file__).resolve().parents[2] / "shared" / "data" / "hotel_reviews.parquet"
+REVIEWS = DATA / "hotel_reviews.parquet"
+CHAINS_AGREE = 0.05  # L1 from the mean of all to that of one, at most
 OTHERWISE = {
     "max_blocked_share": (0.0, 0.1, 0.3, 0.5),
     "min_known_words": (0.0, 1.0, 2.0, 3.0, 5.0),
@@ -175,6 +177,7 @@ def errors(cell: Cell, oracle) -> tuple[np.ndarray, np.ndarray]:
 def grid() -> None:
     """For each length and alpha0: mean and 95th percentile of L1; 5th to 95th of std ratios."""
     oracles = stored()
+    all_found = {c: errors(c, oracle) for c, oracle in oracles.items()}
     for shape in SHAPES:
         for k in TOPICS:
             print(
@@ -184,7 +187,7 @@ def grid() -> None:
             lines = []
             for length in LENGTHS:
                 cells = [Cell(length, a, k, shape) for a in ALPHA0]
-                found = [errors(c, oracles[c]) for c in cells]
+                found = [all_found[c] for c in cells]
                 own = [oracles[c].apart.mean() / 2 for c in cells]
                 row = (
                     f"{f[0].mean():.3f} {np.percentile(f[0], 95):.3f} {o:.3f}"
@@ -197,6 +200,46 @@ def grid() -> None:
                     + "  ".join("{:4.2f} {:4.2f} {:4.2f} ".format(*r) for r in ratios)
                 )
             print("ratio of standard deviations: 5th, 50th, 95th percentile", *lines, sep="\n")
+    _worst(all_found, oracles)
+    _deviations(all_found, oracles)
+
+
+def _worst(found, oracles) -> None:
+    """L1 of the cell with the worst alpha0, less half of what one chain is off their mean."""
+    away = {c: max(f[0].mean() - oracles[c].apart.mean() / 2, 0) for c, f in found.items()}
+    print("\nL1, the worst alpha0, less the oracle's own; columns: words")
+    print(f"{'topics':12s}" + "".join(f"{n:>8d}" for n in LENGTHS))
+    for shape in SHAPES:
+        for k in TOPICS:
+            row = (max(away[Cell(n, a, k, shape)] for a in ALPHA0) for n in LENGTHS)
+            print(f"{k:<3d}{shape:9s}" + "".join(f"{x:8.2f}" for x in row))
+    every = np.concatenate([f[0] for f in found.values()])
+    print(f"all documents: mean {every.mean():.3f}, 95th percentile {np.percentile(every, 95):.2f}")
+
+
+def _deviations(found, oracles) -> None:
+    """Of eta . h: medians of cells over the oracle's, and how far off where its chains agree."""
+    print("\nstandard deviation of eta . h: medians of cells over the oracle's; largest difference")
+    for name, lengths in {"up to 100": LENGTHS[:4], "300": (300,), "1,000": (1000,)}.items():
+        _deviation(f"{name} words", [c for c in found if c.length in lengths], found, oracles)
+    longest = {n: [c for c in found if c.length == n] for n in LENGTHS[-2:]}
+    for n, cells in longest.items():
+        _deviation(f"{n:,} words", cells, found, oracles)
+
+
+def _deviation(name: str, cells, found, oracles) -> None:
+    """By whether topics are many and alike, where chains are too far apart to tell."""
+    for few in (True, False):
+        mine = [c for c in cells if few == (c.k <= 5 or c.shape == "peaked")]
+        medians = [np.median(found[c][1]) for c in mine]
+        off = [
+            np.abs(found[c][1] - 1) * oracles[c].std * (oracles[c].apart < CHAINS_AGREE)
+            for c in mine
+        ]
+        which = "peaked, or few" if few else "20 and 50 alike"
+        print(
+            f"{name:16s} {which:16s} {min(medians):5.2f} to {max(medians):5.2f} {np.max(off):8.3f}"
+        )
 
 
 def mean_error() -> float:
@@ -227,13 +270,13 @@ def constants() -> None:
 def joined_reviews(quick: bool) -> None:
     """One-star hotel reviews, not seen in training: one by one, and joined to long documents."""
     print("one-star hotel reviews, joined")
-    if not DATA.exists():
-        print(f"{DATA.name} is not there")
+    if not REVIEWS.exists():
+        print(f"{REVIEWS.name} is not there")
         return
     import pandas as pd
 
     n, sizes = (400, (5, 20)) if quick else (5000, (40, 200, 480))
-    table = pd.read_parquet(DATA)
+    table = pd.read_parquet(REVIEWS)
     text, stars = table["text"].to_numpy(), table["rating"].to_numpy()
     fitted = topicprism.fit(
         text[:n].tolist(), stars[:n], n_topics=3 if quick else 10, random_state=0

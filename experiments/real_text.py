@@ -5,7 +5,7 @@
     python experiments/real_text.py --method MedLDA   # one method, or several
     python experiments/real_text.py --folds 1         # the first of five folds
     python experiments/real_text.py --jobs 16         # so many fits at once, each with one thread
-    python experiments/real_text.py --page            # tables of the page from what there is
+    python experiments/real_text.py --page            # tables of docs and README from what there is
     python experiments/real_text.py --check           # which targets are met, from what there is
     python experiments/real_text.py --quick           # seconds, for the test suite
 
@@ -35,13 +35,13 @@ from comparison import records
 from comparison.corpora import CORPORA, N_FOLDS, ROOT, THREADS, Split, fold, toy
 from comparison.rivals import QUICK, Effort, Rival, gibbs, rivals
 from comparison.scores import MEASURES
-from comparison.tables import DEFAULT, Results, Row, between, differences, fold_tables
-from comparison.targets import verdicts
+from comparison.tables import DEFAULT, Results, Row, between, differences, fold_tables, overview
+from comparison.targets import target_table, verdicts
 
 from topicprism.evaluation import pr2
 
 RESULTS = ROOT / "docs" / "results" / "text_folds.csv"
-PAGE = ROOT / "docs" / "real-text.md"
+PAGE, README = ROOT / "docs" / "real-text.md", ROOT / "README.md"
 BIGRAMS, SAME_K = "ridge, bigrams", "GibbsSLDA, k of default"
 EFFORT = Effort()
 
@@ -153,11 +153,13 @@ def _results(path: Path = RESULTS) -> Results:
     return Results(records.read(Row, path))
 
 
-def page() -> None:
-    """Put the tables between the marks of the page."""
+def pages() -> None:
+    """Put the tables between the marks of the page, and a short one into the README."""
     results = _results()
     tables = fold_tables(results, [*rivals(), SAME_K]) + differences(results)
-    PAGE.write_text(between(PAGE.read_text(), "folds", tables))
+    page = between(PAGE.read_text(), "folds", tables)
+    PAGE.write_text(between(page, "targets", target_table(results, list(CORPORA))))
+    README.write_text(between(README.read_text(), "folds", overview(results)))
 
 
 def main() -> None:
@@ -170,7 +172,7 @@ def main() -> None:
         parser.add_argument(action, action="store_true")
     args = parser.parse_args()
     if args.page:
-        page()
+        pages()
     elif args.check:
         print(*verdicts(_results(), list(CORPORA)), sep="\n")
     elif args.quick:

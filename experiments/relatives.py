@@ -17,6 +17,7 @@ import warnings
 from pathlib import Path
 
 import numpy as np
+from comparison.corpora import DATA
 from sklearn.feature_extraction.text import CountVectorizer
 
 from topicprism import (
@@ -28,7 +29,7 @@ from topicprism import (
     VariationalSLDAClassifier,
 )
 
-DATA = Path(__file__).resolve().parents[2] / "shared" / "data" / "movie_scale.parquet"
+MOVIES = DATA / "movie_scale.parquet"
 TRAIN = 4000
 
 REGRESSIONS = {
@@ -84,7 +85,7 @@ def main(quick: bool, data: Path, topics: list[int], method: str) -> None:
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--quick", action="store_true")
-    parser.add_argument("--data", type=Path, default=DATA)
+    parser.add_argument("--data", type=Path, default=MOVIES)
     parser.add_argument("--topics", type=int, nargs="+", default=[10, 20])
     parser.add_argument("--method", default="", help="only those whose names begin so")
     args = parser.parse_args()

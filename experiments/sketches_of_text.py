@@ -12,16 +12,15 @@ that the model states.
 
 import argparse
 import warnings
-from pathlib import Path
 
 import numpy as np
+from comparison.corpora import DATA
 
 from topicprism import Corpus, Model, SpectralSLDA, sketch
 from topicprism.datasets import draw_corpus
 from topicprism.documents import Threaded
 from topicprism.vectorizer import FastCountVectorizer
 
-DATA = Path(__file__).resolve().parents[2] / "shared" / "data"
 CORPORA = ("movie_scale", "hotel_reviews", "imdb", "amazon_products", "amazon_devices")
 SIZES = (4_000, 10_000)
 

@@ -22,7 +22,7 @@ import agreement
 import permuted
 from comparison import records, rivals, scores, targets
 from comparison.corpora import Source, Split
-from comparison.tables import Results, Row, between, differences, fold_tables
+from comparison.tables import Results, Row, between, differences, fold_tables, overview
 
 
 @pytest.fixture(scope="module")
@@ -231,11 +231,47 @@ def test_tables_have_means_over_folds_and_shares_of_the_same_fold():
     results = Results(rows)
     table = fold_tables(results, ["ridge", "default"])
     assert table[1] == "#### imdb"
-    assert table[-2].startswith("| ridge |  | 0.700 ± 0.100 |")
-    assert table[-1].startswith("| default | 20 | 0.500 ± 0.100 | 0.400 ± 0.000 | 0.75 ± 0.25 |")
+    assert table[-2].startswith("| ridge | 2 |  | 0.700 ± 0.100 |")
+    assert table[-1].startswith(
+        "| default | 2 | 20 | 0.500 ± 0.100 | 0.400 ± 0.000 | 0.75 ± 0.25 |"
+    )
     assert differences(results)[-1].startswith("| imdb | -0.200 ± 0.200 |  |")
     page = "a\n<!-- folds -->\nold\n<!-- end of folds -->\nb"
     assert between(page, "folds", ["new"]) == page.replace("old\n", "new\n\n")
+    with pytest.raises(SystemExit, match="no marks 'targets'"):
+        between(page, "targets", ["new"])
+
+
+def test_one_fold_has_no_deviation():
+    results = Results([row(pr2=0.6), row(method="ridge", k=0, pr2=0.8)])
+    table = fold_tables(results, ["ridge", "default"])
+    assert table[-1].startswith("| default | 1 | 20 | 0.600 | 0.400 | 0.75 |")
+    assert differences(results)[-1].startswith("| imdb | -0.200 |  |")
+
+
+def test_the_best_other_topic_model_is_that_of_the_same_folds():
+    rows = [row(fold=i, pr2=0.5) for i in range(2)]
+    rows += [row(fold=i, method="ridge", k=0, pr2=p) for i, p in enumerate((0.4, 0.8, 0.1))]
+    rows += [row(fold=i, method="Gibbs", pr2=p) for i, p in enumerate((0.5, 0.6))]
+    rows += [row(method="lucky", pr2=0.9), row(corpus="other", method="Gibbs")]  # one fold; no ours
+    rows += [row(fold=i, method="LDA", pr2=math.nan, pr2_same=0.52) for i in range(2)]
+    assert overview(Results(rows))[2:] == ["| imdb | 2 | 0.500 | 0.600 | 0.94 | 0.550 (Gibbs) |"]
+    rows += [row(fold=i, method="MedLDA", pr2=0.1, pr2_same=0.58) for i in range(2)]
+    assert overview(Results(rows))[2].endswith("| 0.580 (MedLDA) |")  # by the regression
+
+
+def test_pages_have_the_tables_of_the_rows_kept(script, tmp_path, monkeypatch):
+    """``experiments/real_text.py --page`` has been run.  Lines in any order: that of methods is the
+    order of those installed."""
+    pages = script.PAGE, script.README
+    copies = [tmp_path / page.name for page in pages]
+    for page, copy in zip(pages, copies, strict=True):
+        copy.write_text(page.read_text())
+    monkeypatch.setattr(script, "PAGE", copies[0])
+    monkeypatch.setattr(script, "README", copies[1])
+    script.pages()
+    for page, copy in zip(pages, copies, strict=True):
+        assert sorted(copy.read_text().splitlines()) == sorted(page.read_text().splitlines())
 
 
 @pytest.mark.parametrize(
@@ -247,7 +283,8 @@ def test_tables_have_means_over_folds_and_shares_of_the_same_fold():
         ({"method": "GibbsSLDA"}, {"log_likelihood": -7.02}, "FAIL log-likelihood"),
         ({"method": "GibbsSLDA", "k": 10}, {}, "not measured log-likelihood"),
         ({"method": "GibbsSLDA, k of default", "k": 10}, {"k": 10}, "pass log-likelihood"),
-        ({"method": "tomotopy LDA"}, {}, "not measured NPMI"),  # one of the two
+        ({"method": "tomotopy LDA"}, {"npmi": 0.2}, "not measured NPMI"),  # one of the two
+        ({"method": "tomotopy LDA"}, {"npmi": 0.11}, "FAIL NPMI"),  # whatever the other is
         ({"method": "GibbsSLDA"}, {"effective_topics": 11.1}, "pass effective topics"),
         ({"method": "GibbsSLDA"}, {"effective_topics": 10.9}, "FAIL effective topics"),
     ],
@@ -256,6 +293,22 @@ def test_targets(theirs, ours, told):
     found = targets.verdicts(Results([row(**ours), row(**theirs)]), ["hotel_reviews", "imdb"])
     lines = [" ".join(str(v).split()) for v in found if v.corpus == "imdb"]
     assert sum(line.startswith(told) for line in lines) == 1
+
+
+def test_the_table_of_targets_marks_those_missed():
+    rows = [row(pr2=0.96), row(method="ridge", k=0, pr2=1.0)]
+    rows += [row(corpus="poliblog"), row(corpus="poliblog", method="ridge", k=0, pr2=0.5)]
+    corpora = ["hotel_reviews", "imdb", "poliblog"]
+    lines = targets.target_table(Results(rows), corpora)
+    assert lines[0].startswith("| | share of the pR2 of ridge | log-likelihood less")
+    assert [line.split(" | ")[0] for line in lines[2:]] == [
+        *(f"| {name}" for name in corpora),
+        "| mean of the others",
+        "| at least",
+    ]
+    assert lines[3].startswith("| imdb | 0.960 (missed) |  |  | 0.750 |")
+    assert lines[5].startswith("| mean of the others | 1.000 |  |")
+    assert lines[6].startswith("| at least | 1, 0.97, 0.95 | -0.01 | 0.02 | 0.55 |")
 
 
 def test_coherence_is_compared_with_the_better_one_of_tomotopys():

@@ -246,7 +246,33 @@ def test_versions_agree():
     assert newest.group(1) == topicprism.__version__
 
 
+PAGES = [REPOSITORY / "README.md", *sorted((REPOSITORY / "docs").glob("*.md"))]
+
+
 def test_links_between_pages_lead_somewhere():
-    for page in [REPOSITORY / "README.md", *(REPOSITORY / "docs").glob("*.md")]:
+    for page in PAGES:
         for link in re.findall(r"\]\(([^)#:]+)\)", page.read_text()):
             assert (page.parent / link).exists(), f"{page.name} links to {link}"
+
+
+def test_captions_say_what_is_pictured():
+    """Whether documents are real or simulated; and no picture is kept that no page shows."""
+    shown = set()
+    for page in PAGES:
+        for caption, picture in re.findall(r"!\[(.*?)\]\((.+?)\)", page.read_text(), re.S):
+            shown.add((page.parent / picture).resolve())
+            assert re.search(r"\b(real|simulated)\b", caption), f"{page.name}: {picture}"
+    assert shown >= {path.resolve() for path in (REPOSITORY / "docs" / "images").iterdir()}
+
+
+def test_scripts_that_pages_name_are_there():
+    for page in PAGES:
+        named = re.findall(r"\b(?:experiments|benchmarks|docs|tests)/[\w/]+\.py", page.read_text())
+        for script in named:
+            assert (REPOSITORY / script).exists(), f"{page.name} names {script}"
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_figures_that_no_script_prints_are_in_the_notebook(page):
+    marks = re.findall(r"by hand|not reproducible", page.read_text())
+    assert not marks or page.name == "notebook.md", "move these figures to docs/notebook.md"

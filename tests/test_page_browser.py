@@ -492,7 +492,7 @@ def test_without_script_the_page_still_tells(browser, paths):
 
 
 def test_pictures_are_taken_by_a_script(browser, paths, tmp_path):
-    script = Path(__file__).parents[1] / "docs" / "make_screenshots.py"
+    script = Path(__file__).parents[1] / "docs" / "make_pictures.py"
     runpy.run_path(str(script))["take"](browser, paths["ordinary"], tmp_path)
     sizes = {p.name: p.stat().st_size for p in tmp_path.iterdir()}
     assert set(sizes) == {"page-light.png", "page-dark.png", "page-phone.png"}

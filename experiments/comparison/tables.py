@@ -6,7 +6,8 @@ from dataclasses import dataclass
 import numpy as np
 
 RIDGE, DEFAULT = "ridge", "default"
-HEAD = "method | k | pR² | same regression | of ridge | log-lik. | NPMI | effective topics | s"
+COLUMNS = ("folds", "k", "pR²", "same regression", "of ridge", "log-lik.", "NPMI")
+COLUMNS += ("effective topics", "s")
 BESIDE = ("SpectralSLDA()", "HybridSLDA()", "GibbsSLDA", "MedLDA", "tomotopy SLDA")
 
 
@@ -30,6 +31,11 @@ class Row:
     def score(self) -> float:
         """Its own pR2; where it does not predict, that of the regression on its topics."""
         return self.pr2_same if np.isnan(self.pr2) else self.pr2
+
+    @property
+    def best(self) -> float:
+        """The better of its own predictions and the regression on its topics."""
+        return float(np.fmax(self.pr2, self.pr2_same))
 
 
 @dataclass(frozen=True)
@@ -57,24 +63,60 @@ class Results:
 
 
 def fold_tables(results: Results, order: list[str]) -> list[str]:
-    """For each corpus a table of means, with standard deviations over the folds."""
+    """For each corpus a table of means, with standard deviations over the folds if several."""
     lines = []
     for corpus in results.corpora:
-        lines += ["", f"#### {corpus}", "", f"| {HEAD} |", "| --- " + "| --: " * 8 + "|"]
+        lines += ["", f"#### {corpus}", "", *_head("method", *COLUMNS)]
         found = {r.method for r in results.rows if r.corpus == corpus}
         for method in sorted(found, key=lambda name: _place(name, order)):
-            lines.append("| " + " | ".join(_cells(results, corpus, method)) + " |")
+            lines.append(_line(*_cells(results, corpus, method)))
     return lines
+
+
+def overview(results: Results) -> list[str]:
+    """The default on each corpus beside ridge and the best other topic model, on the same folds."""
+    names = ("corpus", "folds", "`topicprism.fit`", "ridge", "of ridge", "best other topic model")
+    lines = _head(*names)
+    for corpus in results.corpora:
+        ours = results.of(corpus, DEFAULT)
+        if not ours:
+            continue
+        mine, ridge, share = (
+            _average(values)
+            for values in (
+                [r.score for r in ours.values()],
+                [r.score for r in results.of(corpus, RIDGE).values() if r.fold in ours],
+                results.share(corpus, DEFAULT),
+            )
+        )
+        other = _best_other(results, corpus)
+        lines.append(
+            _line(corpus, f"{len(ours)}", f"{mine:.3f}", f"{ridge:.3f}", f"{share:.2f}", other)
+        )
+    return lines
+
+
+def _best_other(results: Results, corpus: str) -> str:
+    """The other topic model that predicts best, by either way, on all folds the default has."""
+    n = len(results.of(corpus, DEFAULT))
+    scores = {}
+    for method in {r.method for r in results.rows if r.corpus == corpus and r.k} - {DEFAULT}:
+        pairs = results.pairs(corpus, DEFAULT, method)
+        if len(pairs) == n:
+            scores[method] = _average([theirs.best for _, theirs in pairs])
+    if not scores:
+        return ""
+    best = max(sorted(scores), key=lambda name: scores[name])
+    return f"{scores[best]:.3f} ({best})"
 
 
 def differences(results: Results) -> list[str]:
     """pR2 of the default less that of others, fold by fold: means and standard errors."""
     others = [RIDGE, *BESIDE]
-    lines = ["", "| pR² of `default` less that of | " + " | ".join(others) + " |"]
-    lines += ["| --- " + "| --: " * len(others) + "|"]
+    lines = ["", *_head("pR² of `default` less that of", *others)]
     for corpus in results.corpora:
         cells = [_gain(results.pairs(corpus, DEFAULT, other)) for other in others]
-        lines.append("| " + " | ".join([corpus, *cells]) + " |")
+        lines.append(_line(corpus, *cells))
     return lines
 
 
@@ -82,7 +124,17 @@ def between(text: str, mark: str, lines: list[str]) -> str:
     """A page with these lines between two marks of it."""
     before, start, rest = text.partition(f"<!-- {mark} -->\n")
     _, end, after = rest.partition(f"<!-- end of {mark} -->")
+    if not end:
+        raise SystemExit(f"the page has no marks {mark!r}; put the tables' place back")
     return before + start + "\n".join(lines) + "\n\n" + end + after
+
+
+def _head(*names: str) -> list[str]:
+    return [_line(*names), "| --- " + "| --: " * (len(names) - 1) + "|"]
+
+
+def _line(*cells: str) -> str:
+    return f"| {' | '.join(cells)} |"
 
 
 def _cells(results: Results, corpus: str, method: str) -> list[str]:
@@ -90,6 +142,7 @@ def _cells(results: Results, corpus: str, method: str) -> list[str]:
     ks = ", ".join(str(k) for k in sorted({r.k for r in rows}) if k)
     return [
         method,
+        str(len(rows)),
         ks,
         _mean_and_std([r.pr2 for r in rows]),
         _mean_and_std([r.pr2_same for r in rows]),
@@ -100,20 +153,25 @@ def _cells(results: Results, corpus: str, method: str) -> list[str]:
 
 
 def _mean(rows: list[Row], value: Callable[[Row], float], places: int = 3) -> str:
-    mean = np.mean([value(r) for r in rows])
+    mean = _average([value(r) for r in rows])
     return "" if np.isnan(mean) else f"{mean:.{places}f}"
+
+
+def _average(values) -> float:
+    return float(np.mean(values)) if len(values) else np.nan
 
 
 def _mean_and_std(values, places: int = 3) -> str:
     if len(values) == 0 or np.isnan(values).any():
         return ""
-    return f"{np.mean(values):.{places}f} ± {np.std(values):.{places}f}"
+    mean = f"{np.mean(values):.{places}f}"
+    return mean if len(values) == 1 else f"{mean} ± {np.std(values):.{places}f}"
 
 
 def _gain(pairs: list[tuple[Row, Row]]) -> str:
-    if len(pairs) < 2:
-        return ""
     gain = np.array([mine.score - other.score for mine, other in pairs])
+    if len(gain) < 2:
+        return "".join(f"{g:+.3f}" for g in gain)
     return f"{gain.mean():+.3f} ± {gain.std(ddof=1) / np.sqrt(len(gain)):.3f}"
 
 

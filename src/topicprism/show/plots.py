@@ -88,7 +88,7 @@ def plot_effects(
     )  # fmt: skip
     if shown.left is not None:
         ax.axvspan(*shown.left, color=GREY, alpha=0.12, lw=0, zorder=-1, label="as observed")
-        ax.legend(frameon=False, loc="lower right", fontsize="small")
+        ax.legend(frameon=False, loc="upper right", fontsize="small")  # empty: effects rise
     if shown.scale is not None:
         ax.set_xscale(**LOGARITHMIC[shown.scale])
     words = shown.top_words(n_words, by, weight)
