@@ -143,9 +143,9 @@ def faster(found: list[Row]) -> list[str]:
             for i in (0, -1)
         ]
         lines.append(
-            f"slopes {one:.2f} (two-stage) and {two:.2f}, steeper by {steeper:.3f} ± {error:.3f}, and the "
-            f"joint method's error {ratio[0]:.2f} of the other's at the smallest n, {ratio[1]:.2f} "
-            f"at the largest ({length} words, noise {noise:g})"
+            f"slopes {one:.2f} (two-stage) and {two:.2f}, steeper by {steeper:.3f} ± {error:.3f}, "
+            f"and the joint method's error {ratio[0]:.2f} of the other's at the smallest n, "
+            f"{ratio[1]:.2f} at the largest ({length} words, noise {noise:g})"
         )
         holds.append(steeper > FASTER and steeper > 2 * error)
     how = {len(holds): "reproduced", 0: "not reproduced"}.get(sum(holds), "differs")
