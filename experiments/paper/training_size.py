@@ -102,10 +102,8 @@ def trial(task: tuple[int, int, int, str, int, int]) -> list[Row]:
 
 def scores(model: Model, new: Any, y: np.ndarray, h: np.ndarray, y_hat: Any) -> Row:
     y_hat = predict(model, h) if y_hat is None else y_hat
-    return {
-        "mse": float(np.mean((y - y_hat) ** 2)),
-        "likelihood": word_log_likelihood(model, new, h),
-    }
+    mse, likelihood = np.mean((y - y_hat) ** 2), word_log_likelihood(model, new, h)
+    return {"mse": float(mse), "likelihood": f"{likelihood:.5f}"}  # its fourth decimal counts
 
 
 def rows(asked: argparse.Namespace) -> Iterator[Row]:
