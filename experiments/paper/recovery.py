@@ -9,8 +9,8 @@ and 1.  Methods are told alpha0 and the noise variance.  "Algorithm 1" (two-stag
 (joint) are those of the paper as printed, with corrected formulas; "default" is ``SpectralSLDA``,
 which takes another road where the moments of few documents do not show twenty topics (``road``).
 Errors are means over topics that are matched to the truth: of mu the L1 distance, at most 2.  Error
-bars are standard deviations over trials, each with a truth of its own, the same for all n; slopes are those of log
-error on log n, fitted to each trial.
+bars are standard deviations over trials, each with a truth of its own, the same for all n; slopes
+are those of log error on log n, fitted to each trial.
 """
 
 import argparse
@@ -184,6 +184,8 @@ def default(found: list[Row]) -> list[str]:
     for length, noise in settings(found):
         some = chosen(found, words=length, noise=noise)
         for way, printed in (("default (two-stage)", 1), ("default (joint)", 2)):
+            if not chosen(some, way=way):
+                continue
             text = sorted({row["n"] for row in chosen(some, way=way, road="text")})
             ratios = [
                 over_trials(chosen(some, way=way), name, "n")[1]
@@ -192,9 +194,12 @@ def default(found: list[Row]) -> list[str]:
             ]
             of_mu, of_eta = (f"{r[0]:.2f} to {r[-1]:.2f}" for r in ratios)
             lines.append(
-                f"{way}: mu {of_mu}, eta {of_eta}, some on the road of text at n = {text or 'none'} "
+                f"{way}: mu {of_mu}, eta {of_eta}, "
+                f"text at n = {text or 'none'} "
                 f"({length} words, noise {noise:g})"
             )
+    if not lines:
+        return []
     return ["NOTE     errors of the default over those of the algorithm as printed, smallest to "
             "largest n: " + "; ".join(lines)]  # fmt: skip
 

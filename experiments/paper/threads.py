@@ -1,13 +1,14 @@
 """Figure 9: seconds against the number of threads, on a million documents.
 
-    python experiments/paper/threads.py            # a quarter of an hour on 16 cores, 8 GB
+    python experiments/paper/threads.py            # under ten minutes on 16 cores; 4 GB
     python experiments/paper/threads.py --draw     # verdict and figure from the CSV
     python experiments/paper/threads.py --quick    # seconds, for the test suite
 
-V = 500, 100 words, as in the paper; noise 0.1.  Algorithms 1 and 2 as printed, told alpha0 and the
-noise variance, the best of REPEATS fits.  "moments" are the seconds of all passes over the
-documents, which threads share; "rest" those between: whitening, the tensor's decomposition and the
-recovery, on one thread.  More threads than cores are left out.
+V = 500, 100 words, as in the paper; noise 0.1.  Algorithms 1 and 2 as printed, and the
+default, which reduces words to a sketch first; all are told alpha0 and the noise variance.  The
+better of two fits where they do not take long.  "moments" are the seconds of all passes over
+the documents, which threads share; "rest" those between: whitening, the tensor's decomposition and
+the recovery, on one thread.  More threads than cores are left out.
 """
 
 import argparse
@@ -25,14 +26,19 @@ from topicprism import Settings
 from topicprism.datasets import draw_corpus, draw_model
 from topicprism.documents import Threaded
 from topicprism.documents.corpus import Corpus
+from topicprism.spectral.decompose import learn
 from topicprism.spectral.printed import learn_as_printed
 
 V, LENGTH, ALPHA0, NOISE = 500, 100, 1.0, 0.1
 DOCUMENTS = 1_000_000
-TOPICS = 5, 10, 20, 50
+TOPICS = 5, 10, 20
 THREADS = 1, 2, 4, 8, 16
-METHODS = {"Algorithm 1": "two-stage", "Algorithm 2": "joint"}
-REPEATS = 2
+METHODS = {
+    "Algorithm 1": ("two-stage", learn_as_printed),
+    "Algorithm 2": ("joint", learn_as_printed),
+    "default (joint)": ("joint", learn),
+}
+REPEATS, LONG = 2, 5.0  # fits, and seconds after which there is no other
 ALMOST_IDEAL = -0.85  # slope of log seconds on log threads; -1 is ideal
 
 
@@ -54,13 +60,21 @@ class Timed:
         return found
 
 
-def fitted(corpus: Corpus, k: int, method: str, threads: int) -> tuple[float, float, int]:
+def fitted(corpus: Corpus, k: int, name: str, threads: int) -> tuple[float, float, int]:
     """Seconds of the moments, of the rest, and the number of passes."""
+    method, fit = METHODS[name]
     docs, settings = Timed(Threaded(corpus, threads)), Settings(method, noise_variance=NOISE**2)
     start = perf_counter()
-    learn_as_printed(docs, k, ALPHA0, settings, rng=np.random.default_rng(0))
+    fit(docs, k, ALPHA0, settings, rng=np.random.default_rng(0))
     seconds = perf_counter() - start
     return sum(docs.spent), seconds - sum(docs.spent), len(docs.spent)
+
+
+def best(corpus: Corpus, k: int, name: str, threads: int, times: int) -> tuple[float, float, int]:
+    found = [fitted(corpus, k, name, threads)]
+    while len(found) < times and sum(one[0] + one[1] for one in found) < LONG:
+        found.append(fitted(corpus, k, name, threads))
+    return min(found)
 
 
 def rows(asked: argparse.Namespace) -> Iterator[Row]:
@@ -72,11 +86,10 @@ def rows(asked: argparse.Namespace) -> Iterator[Row]:
         truth = draw_model(V, k, rng, noise=NOISE)
         X, y, _ = draw_corpus(truth, n, LENGTH, rng)
         corpus = Corpus(X, y)
-        for name, method in METHODS.items():
-            fitted(corpus.rows(0, 5_000), k, method, 1)  # kernels are compiled by now
+        for name in METHODS:
+            fitted(corpus.rows(0, 10_000), k, name, 1)  # kernels are compiled by now
             for threads in [t for t in asked.threads if t <= (os.cpu_count() or 1)]:
-                each = [fitted(corpus, k, method, threads) for _ in range(repeats)]
-                moments, rest, passes = min(each)
+                moments, rest, passes = best(corpus, k, name, threads, repeats)
                 yield {
                     "n": n, "k": k, "method": name, "threads": threads, "passes": passes,
                     "shards": len(Threaded(corpus, threads).shards),
@@ -113,7 +126,7 @@ def verdict(found: list[Row]) -> list[str]:
 def draw(found: list[Row], path: Path) -> None:
     import matplotlib.pyplot as plt
 
-    figure, axes = plt.subplots(1, len(METHODS), figsize=(9, 4), sharey=True)
+    figure, axes = plt.subplots(1, len(METHODS), figsize=(12, 4), sharey=True)
     for method, ax in zip(METHODS, axes, strict=True):
         for i, k in enumerate(sorted({row["k"] for row in found})):
             some = chosen(found, method=method, k=k)
