@@ -42,6 +42,27 @@ def test_every_engine_learns_the_same_model(corpus, tmp_path, n_threads, n_shard
         assert_array_equal(again.model.mu, same.model.mu)
 
 
+def test_many_documents_are_many_shards_of_which_few_wait(monkeypatch):
+    """A thread each on many cores; memory goes by the threads, not by the shards."""
+    monkeypatch.setattr("topicprism.documents.threads.MIN_SHARD_DOCUMENTS", 10)
+    X, y, _ = make_slda(1000, n_words=20, n_topics=2, doc_length=10, random_state=0)
+    docs, begun, ahead = Threaded(Corpus(X, y), 3), [], []
+
+    class Sum(list):
+        def __add__(self, other):
+            ahead.append(len(begun) - len(self))
+            return Sum([*self, *other])
+
+    def part(shard):
+        begun.append(None)
+        return Sum([float(shard.y[0])])
+
+    found = docs.total(part)
+    assert len(docs.shards) > 90
+    assert found == [float(shard.y[0]) for shard in docs.shards]
+    assert max(ahead) <= 3 * 2 + 1
+
+
 def test_a_shard_comes_back_as_it_was_in_the_smallest_type(corpus, tmp_path):
     write(tmp_path / "a.shard", corpus)
     back = read(tmp_path / "a.shard")

@@ -1,4 +1,4 @@
-"""The scripts of experiments/paper on the spectral algorithms, in their quick form."""
+"""The scripts of experiments/paper on simulated documents, in their quick form."""
 
 import csv
 import os
@@ -11,16 +11,33 @@ import pytest
 FOLDER = Path(__file__).resolve().parents[1] / "experiments" / "paper"
 
 
-def run(name, out):
-    command = [sys.executable, str(FOLDER / f"{name}.py"), "--quick", "--out", str(out)]
+def run(name, out, *options):
+    command = [sys.executable, str(FOLDER / f"{name}.py"), "--out", str(out)]
     environment = os.environ | {"OMP_NUM_THREADS": "1"}
-    done = subprocess.run(command, capture_output=True, text=True, env=environment, check=False)
+    done = subprocess.run(
+        [*command, *(options or ["--quick"])],
+        capture_output=True, text=True, env=environment, check=False,
+    )  # fmt: skip
     assert done.returncode == 0, done.stderr
+    return done.stdout
 
 
 def read(path):
     with path.open(encoding="utf-8") as file:
         return list(csv.DictReader(file))
+
+
+def save(path, rows):
+    with path.open("w", encoding="utf-8", newline="") as file:
+        writer = csv.DictWriter(file, list(rows[0]))
+        writer.writeheader()
+        writer.writerows(rows)
+
+
+def verdicts(out):
+    """What became of each claim, in their order."""
+    found = [line for line in out.splitlines() if line.startswith("VERDICT")]
+    return [line.removeprefix("VERDICT").split(":")[0].strip() for line in found]
 
 
 def test_decompositions(tmp_path):
@@ -58,3 +75,115 @@ def test_bounds(tmp_path):
     assert len(rows) == 24
     assert all(float(r["ratio"]) > 1 for r in rows)
     assert (tmp_path / "bounds.png").stat().st_size > 1_000
+
+
+def test_recovery(tmp_path):
+    out = run("recovery", tmp_path, "--quick", "--jobs", "2")
+    rows = read(tmp_path / "recovery.csv")
+    assert len(rows) == 2 * 2 * 2 * 4  # lengths, sizes, trials, ways
+    for row in rows:
+        assert (row["road"] == "paper") == row["way"].startswith("Algorithm")
+        assert 0 < float(row["mu"]) < 0.6
+        assert 0 < float(row["eta"]) < 0.5
+        assert 0 < float(row["alpha"]) < 0.2
+    assert len(verdicts(out)) == out.count("CLAIM") == 4
+
+
+@pytest.mark.parametrize(
+    ("joint", "rising", "expected"),
+    [
+        (-0.8, False, ["reproduced", "reproduced", "reproduced", "reproduced"]),
+        (-0.5, False, ["reproduced", "reproduced", "not reproduced", "reproduced"]),
+        (-0.5, True, ["reproduced but for single steps", "not reproduced", "not reproduced",
+                      "reproduced"]),
+    ],
+)  # fmt: skip
+def test_the_verdict_on_recovery_is_that_of_the_csv(tmp_path, joint, rising, expected):
+    rows = []
+    for length in (250, 500):
+        for n in (256, 1024, 4096):
+            for trial in range(3):
+                for way, rate in (("Algorithm 1", -0.5), ("Algorithm 2", joint)):
+                    size = (1 + 0.01 * trial) * 250 / length
+                    up = rising and way == "Algorithm 1" and n == 4096
+                    rows.append({
+                        "words": length, "noise": 0.1, "n": n, "trial": trial, "way": way,
+                        "road": "paper", "alpha": size * n**-0.5 * (10 if up else 1),
+                        "eta": size * n**rate, "mu": size * n**-0.5,
+                    })  # fmt: skip
+    save(tmp_path / "recovery.csv", rows)
+    assert verdicts(run("recovery", tmp_path, "--draw")) == expected
+
+
+def test_training_size(tmp_path):
+    out = run("training_size", tmp_path)
+    rows = read(tmp_path / "training_size.csv")
+    mse = {}
+    for row in rows:
+        key = row["n"], row["way"], row["inference"]
+        mse[key] = mse.get(key, 0) + float(row["mse"]) / 2  # two trials
+        assert -6.3 < float(row["likelihood"]) < -6
+    for n in ("200", "400"):
+        of = {way: value for (m, way, how), value in mse.items() if (m, how[0]) == (n, "p")}
+        assert of["the true model"] == min(of.values()) > 0
+        assert of["Algorithm 2"] < of["Gibbs, fixed sweeps"]  # of a few sweeps
+        assert mse[n, "Algorithm 2", "gibbs"] == pytest.approx(of["Algorithm 2"], rel=0.1)
+    assert mse["200", "hybrid", "propagation"] < mse["200", "Gibbs, fixed sweeps", "propagation"]
+    assert len(verdicts(out)) == out.count("CLAIM") == 6
+
+
+def test_times(tmp_path):
+    out = run("times", tmp_path)
+    rows = read(tmp_path / "times.csv")
+    best = {(r["n"], r["method"]): float(r["pR2"]) for r in rows}
+    for n in ("600", "1200"):
+        assert best[n, "the true model"] == max(p for (m, _), p in best.items() if m == n)
+        assert best[n, "Algorithm 2"] > best[n, "Gibbs, the paper's stop"] + 0.2
+        looks = [r for r in rows if (r["n"], r["method"]) == (n, "Gibbs")]
+        assert [r["sweeps"] for r in looks] == ["25", "50"]
+        assert float(looks[0]["seconds"]) < float(looks[1]["seconds"])
+        assert [r["end"] for r in looks] == ["", "no more looks"]
+    assert len(verdicts(out)) == 1
+    assert "tomotopy is not installed" in out or "tomotopy, its defaults" in out
+
+
+def test_seconds_are_compared_at_equal_error(tmp_path):
+    def row(method, sweeps, seconds, error, end=""):
+        return {"n": 5000, "method": method, "told": "", "sweeps": sweeps, "seconds": seconds,
+                "topic error": error, "pR2": 0.8 - error, "end": end}  # fmt: skip
+
+    fits = ("Algorithm 1", "Algorithm 2", "default (joint)", "default (joint), untold")
+    rows = [row(fit, 0, 2.0, 0.1) for fit in fits]
+    rows += [row("Gibbs, the paper's stop", 20, 10.0, 0.5)]
+    rows += [row("Gibbs", s, s / 10, e) for s, e in ((50, 0.3), (100, 0.09), (200, 0.05))]
+    rows += [row("tomotopy, its defaults", 100, 30.0, 0.2), row("tomotopy, its defaults", 200, 60.0,
+                                                                0.25, "converged")]  # fmt: skip
+    save(tmp_path / "times.csv", rows)
+    out = run("times", tmp_path, "--draw")
+    assert out.count("0.100 in 2.00 s: 5.0 times (100 sweeps)") == 3
+    assert "0.100 in 2.00 s: not in 30.0 times: 0.200 at best (converged)" in out
+    assert verdicts(out) == ["differs"]  # five times as long, but no more with more documents
+
+
+def test_threads(tmp_path):
+    out = run("threads", tmp_path)
+    rows = read(tmp_path / "threads.csv")
+    assert {r["method"] for r in rows} == {"Algorithm 1", "Algorithm 2", "default (joint)"}
+    for row in rows:
+        assert row["shards"] == "2"
+        assert int(row["passes"]) > 3
+        assert float(row["moments"]) > 0 < float(row["rest"])
+    assert len(verdicts(out)) == 1
+
+
+def test_the_verdict_on_threads_is_that_of_the_csv(tmp_path):
+    rows = [
+        {"n": 10**6, "k": k, "method": method, "threads": t, "passes": 5, "shards": 200,
+         "moments": 8 / t**rate, "rest": 1.0}
+        for k, rate in ((5, 0.95), (10, 0.5)) for t in (1, 4, 16)
+        for method in ("Algorithm 1", "Algorithm 2", "default (joint)")
+    ]  # fmt: skip
+    save(tmp_path / "threads.csv", rows)
+    assert verdicts(run("threads", tmp_path, "--draw")) == ["reproduced in part"]
+    save(tmp_path / "threads.csv", [row for row in rows if row["k"] == 5])
+    assert verdicts(run("threads", tmp_path, "--draw")) == ["reproduced"]

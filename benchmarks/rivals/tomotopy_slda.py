@@ -1,7 +1,8 @@
 """tomotopy's SLDAModel: 100 sweeps, two workers; only the sweeps are timed.
 
-It is told what the spectral methods are told: number of topics, prior and noise variance, which
-it does not learn.
+It is told what the spectral methods are told: number of topics, prior and the variance of the
+response's noise (``glm_param``), which it does not learn; ``nu_sq`` is the prior variance of its
+coefficients.
 """
 
 import warnings
@@ -16,25 +17,41 @@ from rivals.ours import NOISE
 SWEEPS = 100
 
 
-def fit_predict(train, test, n_topics):
-    told = {"alpha": 1 / n_topics, "glm_param": [NOISE**2]}
-    model = tomotopy.SLDAModel(k=n_topics, vars="l", seed=1, **told)
-    for words, y in zip(tokens(train.X), train.y, strict=True):
-        model.add_doc(words, y=[float(y)])
-    model.train(0)
-    start = perf_counter()
-    with warnings.catch_warnings():  # it says that its result depends on the workers
-        warnings.simplefilter("ignore", RuntimeWarning)
-        model.train(SWEEPS, workers=2)
-    seconds = perf_counter() - start
+class Chain:
+    """A chain that can be looked at and then goes on."""
 
-    topics = np.zeros((train.X.shape[1], n_topics))
-    ids = [int(word) for word in model.used_vocabs]
-    for i in range(n_topics):
-        topics[ids, i] = model.get_topic_word_dist(i)
-    new = [model.make_doc(words) for words in tokens(test.X)]
-    model.infer(new, workers=2)
-    return Result(seconds, np.array(model.estimate(new))[:, 0], topics)
+    def __init__(self, train, n_topics, workers=2, **given):
+        given = {"alpha": 1 / n_topics, "seed": 1} | given
+        self.model = tomotopy.SLDAModel(k=n_topics, vars="l", **given)
+        for words, y in zip(tokens(train.X), train.y, strict=True):
+            self.model.add_doc(words, y=[float(y)])
+        self.model.train(0)
+        self.n_words, self.workers, self.seconds = train.X.shape[1], workers, 0.0
+
+    def sweep(self, times):
+        start = perf_counter()
+        with warnings.catch_warnings():  # it says that its result depends on the workers
+            warnings.simplefilter("ignore", RuntimeWarning)
+            self.model.train(times, workers=self.workers)
+        self.seconds += perf_counter() - start
+
+    def topics(self):
+        found = np.zeros((self.n_words, self.model.k))
+        ids = [int(word) for word in self.model.used_vocabs]
+        for i in range(self.model.k):
+            found[ids, i] = self.model.get_topic_word_dist(i)
+        return found
+
+    def predict(self, X):
+        new = [self.model.make_doc(words) for words in tokens(X)]
+        self.model.infer(new, workers=self.workers)
+        return np.array(self.model.estimate(new))[:, 0]
+
+
+def fit_predict(train, test, n_topics):
+    chain = Chain(train, n_topics, glm_param=[NOISE**2])
+    chain.sweep(SWEEPS)
+    return Result(chain.seconds, chain.predict(test.X), chain.topics())
 
 
 def tokens(X):

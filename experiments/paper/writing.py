@@ -9,13 +9,17 @@ from typing import Any
 HERE = Path(__file__).parent
 
 
-def options(description: str | None) -> argparse.Namespace:
+def parser(description: str | None) -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         description=description, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--quick", action="store_true", help="seconds, for the test suite")
     parser.add_argument("--out", type=Path, default=HERE, help="folder of the CSV (default: this)")
-    return parser.parse_args()
+    return parser
+
+
+def options(description: str | None) -> argparse.Namespace:
+    return parser(description).parse_args()
 
 
 def write(path: Path, rows: Iterable[dict[str, Any]]) -> None:

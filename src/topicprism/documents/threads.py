@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
+from collections import deque
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cached_property, reduce
 from operator import add
@@ -15,7 +16,8 @@ from topicprism.kernels.blas import one_blas_thread
 
 S = TypeVar("S")
 MIN_SHARD_DOCUMENTS = 5_000  # with fewer, starting a thread takes longer than it saves
-MAX_SHARDS = 16  # each has sums of its own in memory while they are added up
+MAX_SHARDS = 256  # with more, adding up their sums, which one thread does, takes long
+AHEAD = 2  # shards for each thread whose sums may be waiting in memory for those before them
 
 
 @dataclass(frozen=True)
@@ -42,7 +44,19 @@ class Threaded:
 
     def total(self, part: Callable[..., S], *shared: Any) -> S:
         with one_blas_thread, ThreadPoolExecutor(self.n_threads) as pool:
-            return reduce(add, pool.map(lambda shard: part(shard, *shared), self.shards))
+            return reduce(add, self._parts(pool, part, shared))
+
+    def _parts(
+        self, pool: ThreadPoolExecutor, part: Callable[..., S], shared: tuple[Any, ...]
+    ) -> Iterator[S]:
+        """``part`` of each shard, in their order, a few of them under way."""
+        waiting: deque[Future[S]] = deque()
+        for shard in self.shards:
+            if len(waiting) == AHEAD * self.n_threads:
+                yield waiting.popleft().result()
+            waiting.append(pool.submit(part, shard, *shared))
+        while waiting:
+            yield waiting.popleft().result()
 
     def with_response(self, y: Doc) -> Threaded:
         return Threaded(self.corpus.with_response(y), self.n_threads)
