@@ -23,6 +23,7 @@ from pathlib import Path
 
 import numba as nb
 import numpy as np
+from comparison.corpora import DATA as FOLDER
 from inference_grid import ALPHA0, LENGTHS, SHAPES, TOPICS, Cell, draw, stored
 from scipy.sparse import csr_array
 
@@ -33,7 +34,7 @@ from topicprism.evaluation import pr2
 from topicprism.inference import posterior, predict
 from topicprism.kernels import propagation
 
-DATA = Path(__file__).resolve().parents[2] / "shared" / "data" / "hotel_reviews.parquet"
+DATA = FOLDER / "hotel_reviews.parquet"
 OTHERWISE = {
     "max_blocked_share": (0.0, 0.1, 0.3, 0.5),
     "min_known_words": (0.0, 1.0, 2.0, 3.0, 5.0),

@@ -17,6 +17,7 @@ import warnings
 from pathlib import Path
 
 import numpy as np
+from comparison.corpora import DATA as FOLDER
 from sklearn.feature_extraction.text import CountVectorizer
 
 from topicprism import (
@@ -28,7 +29,7 @@ from topicprism import (
     VariationalSLDAClassifier,
 )
 
-DATA = Path(__file__).resolve().parents[2] / "shared" / "data" / "movie_scale.parquet"
+DATA = FOLDER / "movie_scale.parquet"
 TRAIN = 4000
 
 REGRESSIONS = {

@@ -12,16 +12,15 @@ that the model states.
 
 import argparse
 import warnings
-from pathlib import Path
 
 import numpy as np
+from comparison.corpora import DATA
 
 from topicprism import Corpus, Model, SpectralSLDA, sketch
 from topicprism.datasets import draw_corpus
 from topicprism.documents import Threaded
 from topicprism.vectorizer import FastCountVectorizer
 
-DATA = Path(__file__).resolve().parents[2] / "shared" / "data"
 CORPORA = ("movie_scale", "hotel_reviews", "imdb", "amazon_products", "amazon_devices")
 SIZES = (4_000, 10_000)
 
@@ -37,6 +36,8 @@ def corpora(quick: bool):
     import pyarrow.parquet as pq
 
     for name in CORPORA:
+        if not (DATA / f"{name}.parquet").exists():
+            continue
         table = pq.read_table(DATA / f"{name}.parquet", columns=["text", "rating"])
         for n in SIZES:
             last = table.slice(max(table.num_rows - n, 0))
