@@ -97,7 +97,8 @@ def draw(rows: list[Row], path: Path) -> None:
     panel(axes[1], Curves(rows), "log_likelihood", sign=-1)
     axes[0].set_ylabel("pR2")
     axes[1].set_ylabel("negative log-likelihood per word")
-    axes[0].legend(frameon=False, fontsize=7)
+    axes[1].legend(*axes[0].get_legend_handles_labels(), frameon=False, fontsize=7,
+                   loc="center left", bbox_to_anchor=(1, 0.5))  # fmt: skip
     figure.suptitle(f"{rows[0].corpus}, V = {rows[0].V:,}, mean alpha {rows[0].mean_alpha:g}")
     figure.tight_layout()
     figure.savefig(path, dpi=110)

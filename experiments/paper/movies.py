@@ -190,7 +190,8 @@ def draw(rows: list[Row], V: int, path: Path) -> None:
         left.set_title(f"{corpus}, mean alpha {alpha:g}: pR2", fontsize=9)
         left.set_ylim(bottom=-0.2)  # what is worse is off the picture
         right.set_title("negative log-likelihood per word", fontsize=9)
-    axes[0, 0].legend(frameon=False, fontsize=7)
+    axes[0, 1].legend(*axes[0, 0].get_legend_handles_labels(), frameon=False, fontsize=7,
+                      loc="center left", bbox_to_anchor=(1, 0.5))  # fmt: skip
     figure.tight_layout()
     figure.savefig(path, dpi=110)
 
