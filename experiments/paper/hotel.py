@@ -19,6 +19,7 @@ MedLDA has its default C of 30, chosen on other reviews.
 
 from pathlib import Path
 
+import numpy as np
 from reviews import (
     COMPARABLE,
     MUCH,
@@ -65,7 +66,7 @@ def claims(rows: list[Row]) -> list[Claim]:
         found += [
             Claim(
                 f"{how}: two-stage is much worse (by {MUCH}) than Gibbs and MedLDA",
-                min(of_gibbs, of_med) - MUCH,
+                np.min([of_gibbs, of_med]) - MUCH,
                 two,
                 curves.told("two-stage", gibbs, med),
             ),
