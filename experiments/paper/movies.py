@@ -15,10 +15,11 @@ Here the same protocol on STAND-INS, for the paper's corpus is not with us: all 
 ``imdb.parquet`` (42,141 film reviews, rated 1 to 10 without 5 and 6) and of
 ``hotel_reviews.parquet`` (127,372 reviews that are not of films); and on ``amazon_movies.parquet``,
 a sample of the paper's corpus, where ``experiments/get_data.py`` has put it.  V = 5,000 is whitened
-by Lanczos iterations, which are exact to all digits, V = 10,000 by ``whitening="randomised"``:
-"joint, Algorithm 3" has it as printed, which is refused where it does not whiten.  The hybrid starts from the former.  Proportions are by expectation propagation, which ``hotel.py`` has
-beside Gibbs sampling.  More than 10 topics, and chains of SWEEPS sweeps, are tried on LONG_FOLDS of
-five folds, chains with CHAIN_TOPICS topics: they take most of the time.  MedLDA has its default C.
+by Lanczos iterations, which are exact to all digits, V = 10,000 by ``whitening="randomised"``;
+"joint, Algorithm 3" has it as printed, which is refused where it does not whiten.  The hybrid
+starts from the former.  Proportions are by expectation propagation, which ``hotel.py`` has beside
+Gibbs sampling.  More than 10 topics, and chains of SWEEPS sweeps, are tried on LONG_FOLDS of five
+folds, chains with CHAIN_TOPICS topics: they take most of the time.  MedLDA has its default C.
 """
 
 from collections.abc import Iterator
