@@ -11,11 +11,12 @@ the next 1,500 to test, k = 10, one seed, 60 sweeps and 30 kept.
 import argparse
 from pathlib import Path
 
+from comparison.corpora import DATA as FOLDER
 from sklearn.feature_extraction.text import CountVectorizer
 
 from topicprism import GibbsSLDA, MedLDA, MedLDAClassifier, SpectralSLDA
 
-DATA = Path(__file__).resolve().parents[2] / "shared" / "data" / "hotel_reviews.parquet"
+DATA = FOLDER / "hotel_reviews.parquet"
 
 REGRESSIONS = {
     "joint": SpectralSLDA(),

@@ -13,6 +13,7 @@ import argparse
 from pathlib import Path
 
 import numpy as np
+from comparison.corpora import DATA as FOLDER
 from sklearn.feature_extraction.text import CountVectorizer, TfidfTransformer
 from sklearn.linear_model import RidgeCV
 from sklearn.pipeline import make_pipeline
@@ -20,7 +21,7 @@ from sklearn.pipeline import make_pipeline
 from topicprism import GibbsSLDA, MedLDA, SpectralSLDA
 from topicprism.evaluation import word_log_likelihood
 
-DATA = Path(__file__).resolve().parents[2] / "shared" / "data" / "movie_scale.parquet"
+DATA = FOLDER / "movie_scale.parquet"
 TRAIN = 4000
 
 WAYS = {

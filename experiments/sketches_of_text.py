@@ -36,6 +36,8 @@ def corpora(quick: bool):
     import pyarrow.parquet as pq
 
     for name in CORPORA:
+        if not (DATA / f"{name}.parquet").exists():
+            continue
         table = pq.read_table(DATA / f"{name}.parquet", columns=["text", "rating"])
         for n in SIZES:
             last = table.slice(max(table.num_rows - n, 0))

@@ -68,6 +68,11 @@ def few_documents(out):
     assert abs(words) < 0.5
 
 
+def get_data(out):
+    """It fetches nothing in its quick form."""
+    assert len(re.findall(r"https://\S+\.(?:tar\.gz|tar\.bz2|txt\.gz)  ", out)) == 4
+
+
 def inference(out):
     found = {name: row[0] for name, row in table(out).items() if "variational" in name}
     ours = table(out)["expectation propagation (our default)"][0]
