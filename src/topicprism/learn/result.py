@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from enum import Enum
@@ -52,8 +53,8 @@ class FitRequest:
     def as_printed(self) -> bool:
         return self.regime == Regime.PAPER.value
 
-    def check(self, available: int) -> None:
-        """Refuse values that a vocabulary or a sketch of this size cannot have."""
+    def check(self, available: int = sys.maxsize) -> None:
+        """Refuse values that no vocabulary or sketch, or none of this size, can have."""
         if self.as_printed and self.n_topics is None:
             raise ValueError(
                 "n_topics='auto' with regime='paper', but the paper's algorithms take the number "
