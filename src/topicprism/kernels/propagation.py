@@ -188,19 +188,9 @@ def _settle(  # type: ignore[no-untyped-def]
 
 
 @inlined
-def _pairs(g):  # type: ignore[no-untyped-def]
-    """The sum of g, and of its products over pairs i < j."""
-    total, pairs = 0.0, 0.0
-    for i in range(len(g)):
-        pairs += g[i] * total
-        total += g[i]
-    return total, pairs
-
-
-@inlined
 def _half_variance(g):  # type: ignore[no-untyped-def]
     """Half the summed variances of the entries of a Dirichlet(g)."""
-    total, pairs = _pairs(g)
+    total, pairs = faces.pairs_of(g)
     return pairs / (total * total * (total + 1.0))
 
 
@@ -230,7 +220,7 @@ def _filter_parts(words, n, mu, alpha, g, r, mean):  # type: ignore[no-untyped-d
             weights *= scale
             pairs *= scale
         weight = np.exp(log - best)
-        total, own = _pairs(g)
+        total, own = faces.pairs_of(g)
         weights += weight
         pairs += weight * own / (total * (total + 1.0))
         for i in range(k):
