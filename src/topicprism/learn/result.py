@@ -100,7 +100,7 @@ class Trial:
 
     n_topics: int
     alpha0: float
-    noise_variance: float
+    noise_variance: float  # of the documents learnt from: less than the selection's, held out
     pr2: float  # of the responses of documents held out
     pr2_std: float
     log_likelihood: float | None = None  # per word of half of a document held out, given the rest
