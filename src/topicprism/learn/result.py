@@ -201,6 +201,12 @@ class FitResult:
         effects = self.model.eta if self.coef is None else self.coef
         return self.reordered(by_effect(self.model.alpha, effects))
 
+    def over(self, words: Ints, n_words: int) -> FitResult:
+        """The same over more words, which do not occur."""
+        solution = self.solution
+        solution = solution and replace(solution, model=solution.model.over(words, n_words))
+        return replace(self, model=self.model.over(words, n_words), solution=solution)
+
     def reordered(self, order: Ints) -> FitResult:
         """The same result, its topics in another order."""
         at = np.argsort(order)
