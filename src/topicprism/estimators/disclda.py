@@ -50,10 +50,8 @@ class DiscLDA(Classification, EM, Topics):
         Iterations at most, for topics and again for transformations.
     tolerance : float, default=1e-4
         Both end as soon as their objective rises by less than this share of itself.
-    n_jobs : int or None, default=None
-        Threads: None is one, -1 is all cores.  The result does not depend on it.
-    random_state : int, RandomState, Generator or None, default=None
-        Seed of the topics to begin with.
+    n_jobs, random_state
+        As in :class:`VariationalSLDA`.
 
     Attributes
     ----------
