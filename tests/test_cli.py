@@ -1313,6 +1313,7 @@ def test_reasons_are_wrapped_beside_what_was_chosen():
         "scores": {},
         "target": "stars",
         "range_left": None,
+        "learnt_by": "SpectralSLDA",
         "chosen": {"topics": {"value": 8, "reason": "of the numbers tried it was " * 5}},
         "predicts": True,
         "topics": [TOPIC],

@@ -191,8 +191,8 @@ def _tried(docs: Documents, halves: Halves) -> tuple[list[Inferred], Predictions
     """Each half by the topics of the other's model, and how well that model predicts it."""
     known = [docs.total(inferred, other, half) for half, other in halves]
     predicted = np.concatenate([k.h @ o.eta for k, (_, o) in zip(known, halves, strict=True)])
-    whole = reduce(add, known)
-    return known, predictions_of(whole.y, predicted, whole.keys)
+    y, keys = (np.concatenate([getattr(k, name) for k in known]) for name in ("y", "keys"))
+    return known, predictions_of(y, predicted, keys)  # halves may have other numbers of topics
 
 
 def predictions_of(y: Doc, predicted: Doc, keys: NDArray[np.uint64]) -> Predictions:
