@@ -33,6 +33,7 @@ from topicprism.estimators.base import threads_for
 from topicprism.evaluation import RunningPR2, pr2
 from topicprism.pipeline.provenance import Fingerprint
 from topicprism.pipeline.scoring import BASELINE, MEAN, OURS
+from topicprism.show.report import summarise
 from topicprism.vectorizer import FastCountVectorizer, counting
 
 TEXTS, STARS = small_texts(300)
@@ -163,6 +164,9 @@ def test_the_defaults_are_one_copy():
             "--burn-in 5 has no use with --model spectral, which takes --n-topics",
         ),
         (["--model", "gibbs", "--n-topics", "auto"], "give a number (default: 10)"),
+        (["--model", "auto", "--inference", "gibbs"], "--inference gibbs has no use with --model"),
+        (["--model", "hybrid", "--word-scale", "9"], "--word-scale 9.0 has no use with --model h"),
+        (["--word-scale", "-1"], "--word-scale -1.0, but expected a number from 1e-12 up"),
     ],
 )
 def test_options_of_another_model_are_refused(options, sentence, tmp_path, capsys):
@@ -170,6 +174,55 @@ def test_options_of_another_model_are_refused(options, sentence, tmp_path, capsy
     assert main(["fit", str(table), "-o", str(tmp_path / "m.tprism"), *options]) == 2
     assert sentence in capsys.readouterr().err
     assert not (tmp_path / "m.tprism").exists()
+
+
+def test_inference_and_word_scale_reach_the_estimator(tmp_path, capsys):
+    """And the file, so that predict infers in the same way; they mean the spectral model."""
+    table = write_csv(tmp_path / "t.csv", TEXTS, STARS)
+    asked = {"n_topics": 3, "regime": "paper", "word_scale": 50.0, "inference": "gibbs"}
+    typed = ["--n-topics", "3", "--regime", "paper", "--word-scale", "50", "--inference", "gibbs"]
+    command = ["fit", str(table), "--max-df", "1.0", "--held-out", "0", *typed]
+    assert main([*command, "-o", str(tmp_path / "m.tprism"), "--json", "--quiet"]) == 0
+    facts = json.loads(capsys.readouterr().out)
+    made = topicprism.load(tmp_path / "m.tprism")
+    python = topicprism.fit(TEXTS, STARS, estimator=SpectralSLDA, max_df=1.0, **asked)
+    assert type(made.topics) is SpectralSLDA
+    assert asked.items() <= made.topics.get_params().items()
+    assert_array_equal(made.predict(NEW), python.predict(NEW))
+    asked |= {"word_scale": "auto", "inference": "propagation"}
+    other = topicprism.fit(TEXTS, STARS, estimator=SpectralSLDA, max_df=1.0, **asked)
+    assert not np.allclose(other.predict(NEW), made.predict(NEW))
+    assert not np.allclose(other.model.mu, made.model.mu)
+    assert facts["learnt_by"] == f"SpectralSLDA; {python.topics.selection_.reasons['method']}"
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (["--n-topics", "3"], "AutoSLDA; Algorithm 2 (joint) of Ren, Wang and Zhu"),
+        (
+            ["--regime", "paper", "--n-topics", "3"],
+            "SpectralSLDA; Algorithm 2 (joint) of Ren,",
+        ),
+        (["--model", "gibbs", "--n-topics", "2", "--burn-in", "2"], "GibbsSLDA"),
+    ],
+)
+def test_the_command_names_the_method_that_was_taken(options, said, tmp_path, capsys):
+    """In fit and topics, as text and as JSON, in the words of the page."""
+    table, model = write_csv(tmp_path / "t.csv", TEXTS, STARS), str(tmp_path / "m.tprism")
+    command = ["fit", str(table), "--max-df", "1.0", "--held-out", "0", *options, "--quiet"]
+    assert main([*command, "-o", model]) == 0
+    text = capsys.readouterr().out
+    assert main(["topics", model]) == 0
+    again = capsys.readouterr().out
+    assert main(["topics", model, "--json"]) == 0
+    facts = json.loads(capsys.readouterr().out)
+    assert facts["learnt_by"].startswith(said)
+    for out in (text, again):
+        line = " ".join(out[out.index("learnt by") :].split())
+        assert line.startswith(f"learnt by {facts['learnt_by']} topics ")
+    page = summarise(topicprism.load(model)).choice.method
+    assert facts["learnt_by"] in (f"{said.split(';')[0]}; {page}", said)
 
 
 # --- models without a number to predict --------------------------------------------------

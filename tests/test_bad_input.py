@@ -314,6 +314,20 @@ def test_words_repeated_without_end_are_not_sampled(corpus, kind, count):
         )
 
 
+@pytest.mark.parametrize("count", [1e12, 2e8])
+def test_words_without_end_are_not_inferred_by_sampling(corpus, count):
+    """1e12 of them was a MemoryError; propagation does not expand them."""
+    X, y = corpus
+    fitted = SpectralSLDA(3, regime="paper", inference="gibbs", random_state=0).fit(X, y)
+    long = spoiled(X, count)
+    for answer in (fitted.predict, fitted.transform):
+        with pytest.raises(
+            ValueError, match=r"a document has \de\+\d+ words, but Gibbs .* use EPI"
+        ):
+            answer(long)
+    assert np.isfinite(fitted.set_params(inference="propagation").predict(long)).all()
+
+
 anything = npst.arrays(
     st.sampled_from([np.float64, np.int64]),
     npst.array_shapes(min_dims=2, max_dims=2, max_side=8),

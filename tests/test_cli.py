@@ -501,6 +501,9 @@ def test_select_tells_what_was_tried_and_why(varied, capsys):
     (chosen,) = re.findall(r"^topics +(\d+) +the words vary in 32 or more significant", out, re.M)
     ((taken, common),) = [(int(k), int(n)) for mark, k, n in tried if mark == "*"]
     assert taken >= max(int(chosen), common)
+    assert "found again if both halves have it, so that the two numbers may differ" in " ".join(
+        out.split()
+    )
     assert "<svg" in Path("p.svg").read_text()
     _, out, _ = run(capsys, "select", "varied.csv", "--json")
     facts = json.loads(out)
@@ -509,6 +512,7 @@ def test_select_tells_what_was_tried_and_why(varied, capsys):
     assert all(-6 < t["log_likelihood"] < -3 and t["exclusivity"] > 0 for t in facts["trials"])
     assert facts["chosen"]["topics"]["value"] == int(chosen)
     assert facts["taken"] == taken
+    assert facts["learnt_by"].startswith("AutoSLDA; not one of the paper's algorithms: spectral")
     _, out, _ = run(capsys, "fit", "varied.csv", "--json")
     assert json.loads(out)["chosen"] == facts["chosen"]  # what it says is what fit does
 
@@ -1309,6 +1313,7 @@ def test_reasons_are_wrapped_beside_what_was_chosen():
         "scores": {},
         "target": "stars",
         "range_left": None,
+        "learnt_by": "SpectralSLDA",
         "chosen": {"topics": {"value": 8, "reason": "of the numbers tried it was " * 5}},
         "predicts": True,
         "topics": [TOPIC],

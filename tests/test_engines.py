@@ -13,7 +13,8 @@ from topicprism.datasets import make_slda
 from topicprism.documents import OnDisk, Threaded
 from topicprism.documents.corpus import Documents
 from topicprism.documents.disk import read, write
-from topicprism.documents.subsets import of_subset
+from topicprism.documents.occurring import over_words
+from topicprism.documents.subsets import MAX_ORDERED, of_subset
 from topicprism.spectral.decompose import learn
 from topicprism.vectorizer import FastCountVectorizer
 
@@ -263,3 +264,61 @@ def test_the_cut_of_many_documents_on_disk_changes_last_digits_only(
         first, *others = (getattr(m, name) for m in fitted)
         for other in others:
             assert_allclose(other, first, rtol=1e-7, atol=1e-7, err_msg=name)
+
+
+def with_empty_columns(X):
+    """The same counts with a column of zeros before every third word; and where the words are."""
+    words = np.arange(X.shape[1]) + np.arange(X.shape[1]) // 3 + 1
+    entries = X.tocoo()
+    shape = (X.shape[0], int(words[-1]) + 5)
+    return csr_array((entries.data, (entries.row, words[entries.col])), shape=shape), words
+
+
+@pytest.mark.parametrize("on_disk", [False, True])
+@pytest.mark.parametrize(
+    ("documents", "options"),
+    [
+        ("model", {}),
+        ("model", {"n_topics": 4, "regime": "paper"}),
+        ("text", {}),
+        ("text", {"n_topics": 4, "method": "two-stage"}),
+    ],
+)
+def test_words_that_never_occur_change_nothing(documents, options, on_disk, tmp_path):
+    """Nor do they have a probability, so that nothing is learnt from one in a new document."""
+    if documents == "model":
+        X, y, _ = make_slda(1500, n_words=60, n_topics=4, doc_length=40, random_state=0)
+    else:
+        texts, y = varied_texts(300)
+        X = FastCountVectorizer(min_df=2).fit_transform(texts)
+    X = csr_array(X)[:, np.asarray(X.sum(axis=0)).ravel() > 0]
+    wide, words = with_empty_columns(X)
+    one, other = (SpectralSLDA(**options, random_state=0) for _ in range(2))
+    one.fit(X, y)
+    if on_disk:
+        other.fit_documents(OnDisk.write(tmp_path, Corpus(wide, np.asarray(y, float)).shards(3)))
+    else:
+        other.fit(wide, y)
+    assert (documents == "model") == hasattr(one, "eigenvalues_")
+    assert_allclose(other.components_[:, words], one.components_, rtol=0, atol=1e-10)
+    assert_allclose(other.components_[:, words].sum(axis=1), 1)
+    for name in ("coef_", "alpha_", "noise_variance_", "predictive_variance_"):
+        assert_allclose(getattr(other, name), getattr(one, name), rtol=1e-10, atol=1e-10)
+    assert_allclose(other.predict(wide[:50]), one.predict(X[:50]), atol=1e-10)
+    unseen = wide[:50].tolil()
+    unseen[:, 0] = 3
+    assert_allclose(other.predict(csr_array(unseen)), one.predict(X[:50]), atol=1e-10)
+    assert other.n_features_in_ == wide.shape[1]
+
+
+def test_many_documents_over_some_words_stay_where_they_are(corpus, tmp_path):
+    """Few are put in the order of the keys that they have over these words."""
+    wide, words = with_empty_columns(csr_array(corpus.counts))
+    disk = OnDisk.write(tmp_path, Corpus(wide, corpus.y).shards(3))
+    narrow = over_words(disk, words)
+    assert narrow.in_key_order(MAX_ORDERED + 1) is narrow
+    ordered = narrow.in_key_order(len(corpus)).corpus
+    assert_array_equal(ordered.keys, np.sort(corpus.keys))
+    assert_array_equal(
+        ordered.counts.to_csr().toarray(), corpus.in_key_order().counts.to_csr().toarray()
+    )

@@ -433,6 +433,39 @@ def test_numbers_that_cannot_be_are_not_written(fitted):
         to_bytes(topics)
 
 
+IMPOSSIBLE = [
+    ("AutoSLDA", {"n_topics": "many"}),
+    ("SpectralSLDA", {"regime": "model"}),
+    ("SpectralSLDA", {"n_topics": "auto", "regime": "paper"}),
+    ("SpectralSLDA", {"inference": "guess"}),
+    ("SpectralLDA", {"whitening": "fast"}),
+    ("GibbsSLDA", {"learn_alpha": "x"}),
+    ("HybridSLDA", {"refit": "x"}),
+    ("HybridSLDA", {"regime": "text"}),
+    ("MedLDA", {"refit": "x"}),
+    ("MedLDA", {"warm_start": 2}),
+    ("MedLDAClassifier", {"cost": -1.0}),
+    ("VariationalSLDA", {"calibrate": "x"}),
+    ("VariationalSLDAClassifier", {"beta": 0.0}),
+    ("AnchorLDA", {"min_df": 2.5}),
+    ("AnchorSLDA", {"refit": "x"}),
+    ("DiscLDA", {"n_class_topics": 0}),
+    ("MedLDA", {"random_state": "x"}),
+]
+
+
+@pytest.mark.parametrize(("name", "params"), IMPOSSIBLE)
+def test_parameters_that_no_fit_takes_are_neither_written_nor_read(name, params, fitted):
+    topics = pickle.loads(pickle.dumps(fitted[name].topics))
+    changed, value = next(iter(params.items()))
+    from_bytes(to_bytes(topics))  # as it is, it has a file
+    file = edited(to_bytes(topics), lambda body, arrays: body["topics"]["params"].update(params))
+    refused(file, f"its {name} has (a parameter ')?{changed}")
+    topics.set_params(**params)
+    with pytest.raises(FileError, match=f"this {name} cannot be written: .*{changed}.*{value}"):
+        to_bytes(topics)
+
+
 # --- reading what is damaged, foreign or hostile --------------------------------------
 
 

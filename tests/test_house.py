@@ -196,6 +196,39 @@ def test_what_is_imported_is_declared():
     assert found <= known, f"{found - known} should be among the dependencies of pyproject.toml"
 
 
+KERNELS = {"jit", "inlined", "reordered", "plain", "kernel"}  # decorators of compiled functions
+DOORS = {"topicprism.pipeline.fitted.fit", "topicprism.vectorizer.FastCountVectorizer.__init__"}
+
+
+def functions(name, tree, within=""):
+    """(dotted name, node) of every function of a module, methods and inner ones included."""
+    for node in ast.iter_child_nodes(tree):
+        if isinstance(node, ast.ClassDef | ast.FunctionDef):
+            inner = f"{within}.{node.name}"
+            if isinstance(node, ast.FunctionDef):
+                yield f"{name}{inner}", node
+            yield from functions(name, node, inner)
+
+
+def size(node):
+    """Lines of a function after its docstring."""
+    first = node.body[bool(ast.get_docstring(node)) and len(node.body) > 1]
+    return node.end_lineno - first.lineno + 1
+
+
+def test_functions_fit_a_screen_and_modules_a_reading():
+    """Keywords of the two doors for texts are spelt out, for whoever looks them up there."""
+    for module, path in MODULES.items():
+        source = path.read_text()
+        assert len(source.splitlines()) <= 400, f"{module} is too long"
+        for name, node in functions(module, ast.parse(source)):
+            given = node.args
+            n = len(given.posonlyargs) + len(given.args) + len(given.kwonlyargs)
+            marks = {ast.unparse(mark).split("(")[0] for mark in node.decorator_list}
+            assert size(node) <= 40, f"{name} does not fit a screen"
+            assert n <= 9 or marks & KERNELS or name in DOORS, f"{name} has {n} arguments"
+
+
 def test_public_names_are_listed():
     """Three times: for readers, for type checkers and for those who run it."""
     tree = ast.parse((ROOT / "__init__.py").read_text())

@@ -383,3 +383,17 @@ def test_a_document_is_sampled_alike_in_any_row():
     together = infer(model, csr_array(X[:20]), how)
     alone = [infer(model, csr_array(X[i : i + 1]), how)[0] for i in range(20)]
     assert_array_equal(together, alone)
+
+
+@pytest.mark.parametrize("k", [4, 6, 10])
+def test_a_prior_that_sums_to_one_is_the_same_prior_however_it_is_added_up(k):
+    """Ten times 0.1 is 1 - 1e-16: no answer hangs on that."""
+    rng = np.random.default_rng(k)
+    own = np.repeat(np.eye(k), 8, axis=0) + 0.3 * np.roll(np.repeat(np.eye(k), 8, axis=0), 1, 1)
+    mu = own / own.sum(axis=0)
+    X = np.array([rng.multinomial(12, mu @ rng.dirichlet(np.full(k, 1 / k))) for _ in range(40)])
+    below, above = (
+        infer(Model(np.full(k, total / k), mu, np.zeros(k), 1.0), csr_array(X))
+        for total in (1 - 1e-15, 1 + 1e-15)
+    )
+    assert_allclose(below, above, atol=1e-9)

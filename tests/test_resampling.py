@@ -371,6 +371,16 @@ def test_the_result_as_a_frame_and_as_text(reviews):
     assert_allclose(found.effect_std[7], values.std(ddof=1))
 
 
+def test_a_standard_deviation_takes_four_runs(small):
+    found = stability(*small, n_topics=2, runs=2)
+    assert np.isnan(found.effect_std).all()
+    assert np.isfinite(found.effect_mean).all()
+    assert [topic["effect_std"] for topic in found.facts()["topics"]] == [None, None]
+    text = " ".join(repr(found).split())
+    assert "unknown 2 of 2" in text
+    assert "over halves with the topic, of which there must be 4" in text
+
+
 def test_many_topics_are_counted_and_wide_numbers_leave_room_for_words(small):
     facts = stability(*small, n_topics=2, runs=2).facts()
     topic = facts["topics"][0] | {"replicated": 0.0, "effect": -1e11, "effect_std": 1e11}

@@ -24,7 +24,7 @@ DRAWERS = {
 }
 # Files that are not walked through, and all that is called of them: named so in the tour as well
 ASIDE = {
-    "estimators/auto.py": {"AutoSLDA.__init__", "AutoSLDA._request"},  # parameters only
+    "estimators/auto.py": {"AutoSLDA._request"},  # parameters only
     "learn/model_regime.py": {"from_sketch"},  # it answers that the model does not hold
 }
 WALKED = ("pipeline/", "estimators/", "learn/")

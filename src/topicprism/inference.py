@@ -30,6 +30,7 @@ from topicprism.model import Model
 from topicprism.validation import check_choice
 
 Flags = NDArray[np.bool_]  # one per document
+MAX_SAMPLED_WORDS = 10**8  # of a document: 1,000 draws of each take hours, and 1.5 GiB
 BURST_WORDS = 1000  # in longer documents repetitions are expected, not bursts (docs/inference.md)
 
 
@@ -88,12 +89,23 @@ class GibbsInference:
         totals: Doc,
         converged: Flags,
     ) -> None:
+        _refuse_long(X)
         converged[:] = True
         totals[:] = np.nan  # what it keeps of its sweeps does not give a variance
         fold_in.gibbs(
             X.indptr, X.indices, X.data, mu, alpha,
             self.burn_in, self.n_sweeps, self.seed, document_keys(X), h,
         )  # fmt: skip
+
+
+def _refuse_long(X: Rows) -> None:
+    lengths = np.diff(np.append(0.0, np.cumsum(X.data, dtype=float))[X.indptr])
+    if lengths.max(initial=0) > MAX_SAMPLED_WORDS:
+        raise ValueError(
+            f"a document has {lengths.max():g} words, but Gibbs sampling draws a topic for each "
+            f"and at most {MAX_SAMPLED_WORDS:g} were expected; check the counts, or use "
+            "EPInference, which is inference='propagation' of an estimator"
+        )
 
 
 PROPAGATION = "propagation"

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Any
 
+import numpy as np
+
 from topicprism._typing import Array, Doc, Ints, Topic, WordTopic
 
 
@@ -71,6 +73,12 @@ class Model:
     def reordered(self, order: Ints) -> Model:
         """The same model, its topics in another order."""
         return replace(self, alpha=self.alpha[order], mu=self.mu[:, order], eta=self.eta[order])
+
+    def over(self, words: Ints, n_words: int) -> Model:
+        """The same over more words, its own at these places; others have probability 0."""
+        mu = np.zeros((n_words, self.n_topics))
+        mu[words] = self.mu
+        return replace(self, mu=mu)
 
     def with_alpha0(self, alpha0: float) -> Model:
         """The same model, the Dirichlet parameters scaled to this sum."""

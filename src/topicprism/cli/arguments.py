@@ -55,17 +55,24 @@ EXAMPLES = {  # by command; the first of each is shown by topicprism --help
 }
 
 
-OPTIONS = {  # of each parameter
+SPECTRAL_OPTIONS = {  # of parameters that mean a spectral model, unless another is named
+    "regime": "--regime",
+    "method": "--method",
+    "word_scale": "--word-scale",
+    "whitening": "--whitening",
+    "n_restarts": "--restarts",
+    "n_iterations": "--iterations",
+    "inference": "--inference",
+}
+MODEL_OPTIONS = {  # of each parameter of an estimator
     "n_topics": "--n-topics",
     "alpha0": "--alpha0",
     "noise_variance": "--noise-variance",
-    "n_restarts": "--restarts",
-    "n_iterations": "--iterations",
-    "regime": "--regime",
-    "method": "--method",
-    "whitening": "--whitening",
+    **SPECTRAL_OPTIONS,
     "burn_in": "--burn-in",
     "n_kept": "--kept-sweeps",
+}
+OPTIONS = MODEL_OPTIONS | {  # of each parameter
     "min_df": "--min-df",
     "max_df": "--max-df",
     "max_features": "--max-words",

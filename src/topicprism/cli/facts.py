@@ -5,6 +5,7 @@ from __future__ import annotations
 from numbers import Real
 from typing import Any
 
+from topicprism.learn.result import METHOD
 from topicprism.pipeline import TopicPipeline
 from topicprism.show.effects import effects
 
@@ -39,6 +40,13 @@ def topics_of(pipeline: TopicPipeline, n_words: int, by: str = "relevance") -> l
 def has_response(pipeline: TopicPipeline) -> bool:
     """Whether topics were learnt with a response: without one, eta and sigma are zeros."""
     return hasattr(pipeline.topics, "predict")
+
+
+def method_of(pipeline: TopicPipeline) -> str:
+    """The estimator and, where it may take one of several, the method that it took."""
+    reasons = getattr(getattr(pipeline.topics, "selection_", None), "reasons", {})
+    name = type(pipeline.topics).__name__
+    return f"{name}; {reasons[METHOD]}" if METHOD in reasons else name
 
 
 def choices_of(pipeline: TopicPipeline) -> Choices:
@@ -80,6 +88,6 @@ def fit_facts(pipeline: TopicPipeline) -> dict[str, Any]:
     return (
         {name: info.get(name) for name in (*known, *also, *whence)}
         | {"range_left": effects(pipeline).left, "predicts": effects(pipeline).predicts}
-        | {"chosen": choices_of(pipeline)}
+        | {"learnt_by": method_of(pipeline), "chosen": choices_of(pipeline)}
         | {"topics": topics_of(pipeline, 10)}
     )

@@ -58,21 +58,7 @@ def counting(p: ArgumentParser) -> None:
         metavar="N",
         help=f"maximum size of the vocabulary (default: {COUNTING.max_features})",
     )
-    g.add_argument(
-        "--min-df",
-        type=values.min_df,
-        default=COUNTING.min_df,
-        metavar="N",
-        help="minimum number, or share, of documents with a word (default: "
-        f"{RARE_TERMS.min_df}, or {RARE_TERMS.min_df_of_short} if documents are short)",
-    )
-    g.add_argument(
-        "--max-df",
-        type=values.df,
-        default=COUNTING.max_df,
-        metavar="N",
-        help=f"maximum number, or share, of documents with a word (default: {COUNTING.max_df})",
-    )
+    _frequencies(g)
     g.add_argument(
         "--stop-words",
         default=COUNTING.stop_words,
@@ -93,6 +79,24 @@ def counting(p: ArgumentParser) -> None:
         action="store_true",
         default=not COUNTING.lowercase,
         help="do not convert to lower case",
+    )
+
+
+def _frequencies(g: Any) -> None:
+    g.add_argument(
+        "--min-df",
+        type=values.min_df,
+        default=COUNTING.min_df,
+        metavar="N",
+        help="minimum number, or share, of documents with a word (default: "
+        f"{RARE_TERMS.min_df}, or {RARE_TERMS.min_df_of_short} if documents are short)",
+    )
+    g.add_argument(
+        "--max-df",
+        type=values.df,
+        default=COUNTING.max_df,
+        metavar="N",
+        help=f"maximum number, or share, of documents with a word (default: {COUNTING.max_df})",
     )
 
 
@@ -135,6 +139,14 @@ def learning(p: ArgumentParser) -> None:
         metavar="V",
         help="residual variance of the response, or auto",
     )
+    jobs(g)
+    seed(g)
+    algorithm(p)
+
+
+def algorithm(p: ArgumentParser) -> None:
+    """What a spectral model does; without its name these mean one."""
+    g = p.add_argument_group("spectral models")
     g.add_argument(
         "--regime",
         choices=("auto", "paper"),
@@ -144,6 +156,12 @@ def learning(p: ArgumentParser) -> None:
         "--method",
         choices=("joint", "two-stage"),
         help="joint uses the response to find the topics (default: joint)",
+    )
+    g.add_argument(
+        "--word-scale",
+        type=values.auto_or(values.number),
+        metavar="C",
+        help="what a word counts for beside the response in the joint method, or auto",
     )
     g.add_argument(
         "--whitening",
@@ -160,8 +178,12 @@ def learning(p: ArgumentParser) -> None:
         metavar="N",
         help="maximum iterations of the power method, or of variational EM",
     )
-    jobs(g)
-    seed(g)
+    g.add_argument(
+        "--inference",
+        choices=("propagation", "gibbs"),
+        help="of the topics of a text, also by predict: expectation propagation, or Gibbs sampling "
+        "as in the paper (default: propagation)",
+    )
 
 
 def log(p: Any) -> None:

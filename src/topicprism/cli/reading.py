@@ -7,8 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from topicprism.io.tables import Chunk, Table, TableError, usable
-from topicprism.io.tables.columns import DAMAGED_ROW, EMPTY, NO_STRING
-from topicprism.io.tables.formats import DAMAGED
+from topicprism.io.tables.columns import no_text
 from topicprism.limits import MIN_RESPONSE_GAP
 from topicprism.pipeline.inputs import Batch
 from topicprism.pipeline.provenance import Ledger
@@ -82,12 +81,8 @@ def _texts_alone(chunk: Chunk) -> Batch:
     texts: list[str] = []
     left_out: Counter[str] = Counter()
     for text in chunk.values[0]:
-        if text is DAMAGED:
-            left_out[DAMAGED_ROW] += 1
-        elif text is None or (isinstance(text, str) and not text.strip()):
-            left_out[EMPTY] += 1
-        elif not isinstance(text, str):
-            left_out[NO_STRING] += 1
+        if why := no_text(text):
+            left_out[why] += 1
         else:
             texts.append(text)
     return Batch(texts, None, left_out, done=chunk.done)

@@ -31,6 +31,7 @@ def fit_lines(facts: dict[str, Any]) -> Iterator[str]:
     """The output of ``topicprism fit``."""
     yield from documents(facts)
     yield ""
+    yield from learnt_by(facts)
     yield from chosen(facts["chosen"])
     yield ""
     yield from topic_table(facts["topics"], facts["target"] or "response", lines=1)
@@ -53,6 +54,10 @@ def documents(facts: dict[str, Any]) -> Iterator[str]:
     more = f" and {len(common) - N_COMMON_LISTED} more" if len(common) > N_COMMON_LISTED else ""
     too = f"; too common to be counted: {named}{more}" if common else ""
     yield from paragraph("words", f"{facts['n_words']:,}{too}")
+
+
+def learnt_by(facts: dict[str, Any]) -> Iterator[str]:
+    yield from paragraph("learnt by", facts["learnt_by"])
 
 
 def chosen(choices: dict[str, dict[str, Any]]) -> Iterator[str]:

@@ -16,7 +16,7 @@ import numpy as np
 
 from topicprism._typing import Doc
 from topicprism.documents.corpus import Corpus, Documents
-from topicprism.documents.subsets import in_key_order
+from topicprism.documents.subsets import OfDocuments, in_key_order
 from topicprism.model import ResponseScale
 
 S = TypeVar("S")
@@ -24,24 +24,16 @@ STEPS = 2.0**20  # in one standard deviation of the response: finer than any res
 
 
 @dataclass(frozen=True)
-class StandardisedDocuments:
+class StandardisedDocuments(OfDocuments):
     """Other documents, whose responses are (y - centre) / scale."""
 
     docs: Documents
     scale: ResponseScale
 
     @property
-    def n_words(self) -> int:
-        return self.docs.n_words
-
-    @property
     def mirrored(self) -> StandardisedDocuments:
         """The same documents with the responses turned round."""
         return replace(self, scale=replace(self.scale, scale=-self.scale.scale))
-
-    @property
-    def n_threads(self) -> int:
-        return int(getattr(self.docs, "n_threads", 1))
 
     def in_key_order(self, n_documents: int) -> StandardisedDocuments:
         return StandardisedDocuments(in_key_order(self.docs, n_documents), self.scale)

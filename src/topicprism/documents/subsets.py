@@ -111,12 +111,10 @@ class KeyCounts:
         return float(self.n[:whole].sum()) + (part / width * float(self.n[whole]) if part else 0.0)
 
 
-@dataclass(frozen=True)
-class SubsetDocuments:
-    """Some of other documents, as documents."""
+class OfDocuments:
+    """What documents that are made of others have from them."""
 
     docs: Documents
-    subset: Subset
 
     @property
     def n_words(self) -> int:
@@ -125,6 +123,14 @@ class SubsetDocuments:
     @property
     def n_threads(self) -> int:
         return int(getattr(self.docs, "n_threads", 1))
+
+
+@dataclass(frozen=True)
+class SubsetDocuments(OfDocuments):
+    """Some of other documents, as documents."""
+
+    docs: Documents
+    subset: Subset
 
     def total(self, part: Callable[..., S], *shared: Any) -> S:
         found: S = self.docs.total(of_subset, self.subset, part, *shared)

@@ -7,10 +7,10 @@ from typing import Any, Self
 
 import numpy as np
 from joblib import effective_n_jobs
-from sklearn.utils.validation import check_is_fitted
 
 from topicprism._typing import Counts, Doc, Ints
 from topicprism.estimators.base import (
+    HeldOutWords,
     Regression,
     Topics,
     generator,
@@ -19,9 +19,9 @@ from topicprism.estimators.base import (
     warn_of_fewer,
 )
 from topicprism.estimators.halves import keep_deviations
+from topicprism.estimators.parameters import Anchored, parameters
 from topicprism.estimators.sampled import of_model, refitted
 from topicprism.estimators.spectral import unless_auto
-from topicprism.evaluation import completion_log_likelihood
 from topicprism.kernels.blas import one_blas_thread
 from topicprism.limits import fits
 from topicprism.model import Model
@@ -30,11 +30,8 @@ from topicprism.samplers.state import standardise
 from topicprism.validation import check_choice, check_prior, check_rank, check_real, check_whole
 
 
-class _AnchoredTopics(Topics):
+class _AnchoredTopics(Anchored, Topics):
     """What both do alike: sums of the documents, anchors, and the model they give."""
-
-    min_df: float
-    n_dimensions: int
 
     def _learn(self, counts: Counts, y: Doc, weight: float) -> Model:
         k, n_words = int(self.n_topics), counts.shape[1]
@@ -74,8 +71,8 @@ class _AnchoredTopics(Topics):
         return found
 
     def _check(self) -> None:
-        auto = isinstance(self.alpha0, str) and self.alpha0 == "auto"
-        check_prior(self.n_topics, 1.0 if auto else self.alpha0)
+        alpha0 = unless_auto(self.alpha0)
+        check_prior(self.n_topics, 1.0 if alpha0 is None else alpha0)
         if isinstance(self.min_df, (int, np.integer)) and not isinstance(self.min_df, bool):
             check_whole("min_df", self.min_df, "try 0.02")
         else:
@@ -89,7 +86,7 @@ class _AnchoredTopics(Topics):
         return self
 
 
-class AnchorLDA(_AnchoredTopics):
+class AnchorLDA(HeldOutWords, _AnchoredTopics):
     """Topics by anchor words, with no response (Arora et al. 2013).
 
     Exact for the moments of documents in which every topic has a word that no other has.
@@ -120,23 +117,6 @@ class AnchorLDA(_AnchoredTopics):
         As in :class:`SpectralLDA`.
     """
 
-    def __init__(
-        self,
-        n_topics: int = 10,
-        *,
-        alpha0: float | str = "auto",
-        min_df: float = 0.02,
-        n_dimensions: int = 1000,
-        n_jobs: int | None = None,
-        random_state: Any = None,
-    ) -> None:
-        self.n_topics = n_topics
-        self.alpha0 = alpha0
-        self.min_df = min_df
-        self.n_dimensions = n_dimensions
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-
     def fit(self, X: Any, y: Any = None) -> Self:
         """Learn topics from word counts; ``y`` is ignored."""
         self._check()
@@ -144,14 +124,8 @@ class AnchorLDA(_AnchoredTopics):
         model = self._learn(counts, np.zeros(counts.shape[0]), weight=0.0)
         return self._keep(model, np.argsort(-model.alpha, kind="stable"))
 
-    def score(self, X: Any, y: Any = None) -> float:
-        """Held-out log-likelihood per word, of half of each document given the other half."""
-        check_is_fitted(self)
-        n_threads = effective_n_jobs(self.n_jobs)
-        rng = np.random.default_rng(0)
-        return completion_log_likelihood(self.model_, self._counts(X), rng, n_threads=n_threads)
 
-
+@parameters
 class AnchorSLDA(Regression, _AnchoredTopics):
     """Topics by anchor words that take part of the response (Nguyen et al. 2015).
 
@@ -184,35 +158,13 @@ class AnchorSLDA(Regression, _AnchoredTopics):
         As in :class:`AnchorLDA`.
     """
 
-    def __init__(
-        self,
-        n_topics: int = 10,
-        *,
-        weight: float = 1.0,
-        refit: bool = True,
-        calibrate: bool = True,
-        alpha0: float | str = "auto",
-        min_df: float = 0.02,
-        n_dimensions: int = 1000,
-        n_jobs: int | None = None,
-        random_state: Any = None,
-    ) -> None:
-        self.n_topics = n_topics
-        self.weight = weight
-        self.refit = refit
-        self.calibrate = calibrate
-        self.alpha0 = alpha0
-        self.min_df = min_df
-        self.n_dimensions = n_dimensions
-        self.n_jobs = n_jobs
-        self.random_state = random_state
+    weight: float = 1.0
+    refit: bool = True
+    calibrate: bool = True
 
     def fit(self, X: Any, y: Any) -> Self:
         """Learn topics and coefficients from word counts and one number per document."""
         self._check()
-        check_choice("refit", self.refit, (True, False))
-        check_choice("calibrate", self.calibrate, (True, False))
-        check_real("weight", self.weight, 0, "try 1.0", high=1e6)
         counts = self._counts(X, reset=True)
         t, scale = standardise(varied(y, counts.shape[0], type(self).__name__))
         model = self._learn(counts, t, float(self.weight))
@@ -225,3 +177,9 @@ class AnchorSLDA(Regression, _AnchoredTopics):
         self.noise_variance_ = self.model_.sigma**2
         keep_deviations(self, counts, t, scale)
         return self
+
+    def _check(self) -> None:
+        super()._check()
+        check_choice("refit", self.refit, (True, False))
+        check_choice("calibrate", self.calibrate, (True, False))
+        check_real("weight", self.weight, 0, "try 1.0", high=1e6)

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
-
+from topicprism.estimators.parameters import AUTO, Chosen, parameters
 from topicprism.estimators.spectral import _SupervisedTopics, unless_auto
 from topicprism.learn import FitRequest
 from topicprism.spectral.settings import Settings
 
 
-class AutoSLDA(_SupervisedTopics):
+@parameters
+class AutoSLDA(Chosen, _SupervisedTopics):
     """Supervised LDA by the estimator that suits the documents: the default of ``topicprism.fit``.
 
     If the spectrum of the words shows a clear number of topics (the regime "model"), the estimate
@@ -52,20 +52,7 @@ class AutoSLDA(_SupervisedTopics):
     (3, 100)
     """
 
-    def __init__(
-        self,
-        n_topics: int | str = "auto",
-        *,
-        alpha0: float | str = "auto",
-        noise_variance: float | str = "auto",
-        n_jobs: int | None = None,
-        random_state: Any = None,
-    ) -> None:
-        self.n_topics = n_topics
-        self.alpha0 = alpha0
-        self.noise_variance = noise_variance
-        self.n_jobs = n_jobs
-        self.random_state = random_state
+    noise_variance: float | str = AUTO
 
     def _request(self) -> FitRequest:
         settings = Settings(noise_variance=unless_auto(self.noise_variance))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from abc import abstractmethod
 from collections.abc import Callable
 from functools import wraps
 from typing import Any, Literal, cast, overload
@@ -21,7 +22,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
 
 from topicprism._typing import Array, Counts, Doc, DocTopic, Ints
-from topicprism.evaluation import pr2
+from topicprism.evaluation import completion_log_likelihood, pr2
 from topicprism.inference import (
     PROPAGATION,
     EPInference,
@@ -69,6 +70,10 @@ class Topics(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     random_state: Any
     model_: Model
     features_: str  # what coefficients multiply: "mixture", as without it, or "assignments"
+
+    @abstractmethod
+    def _check(self) -> None:
+        """Refuse parameters that no documents could be fitted with."""
 
     def transform(self, X: Any) -> DocTopic:
         """Topic proportions, one row per document.
@@ -144,6 +149,20 @@ class Topics(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
 
 
 Topics.transform = _keeps_index(Topics.transform)  # type: ignore[method-assign]
+
+
+class HeldOutWords:
+    """The score of topic models without a response."""
+
+    model_: Model
+    n_jobs: int | None
+    _counts: Callable[..., Counts]
+
+    def score(self, X: Any, y: Any = None) -> float:
+        """Held-out log-likelihood per word, of half of each document given the other half."""
+        check_is_fitted(self)
+        rng, n_threads = np.random.default_rng(0), effective_n_jobs(self.n_jobs)
+        return completion_log_likelihood(self.model_, self._counts(X), rng, n_threads=n_threads)
 
 
 class Regression(RegressorMixin):

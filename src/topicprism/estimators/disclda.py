@@ -10,8 +10,9 @@ from sklearn.utils.validation import check_is_fitted
 
 from topicprism._typing import Array, Counts, DocTopic
 from topicprism.estimators.base import Classification, Topics, generator, labelled, threads_for
+from topicprism.estimators.parameters import EM, parameters
 from topicprism.estimators.sampled import of_model
-from topicprism.estimators.variational import NO_WORDS
+from topicprism.estimators.variational import NO_WORDS, check_em
 from topicprism.kernels.blas import one_blas_thread
 from topicprism.model import Model
 from topicprism.relatives.disclda import (
@@ -24,10 +25,11 @@ from topicprism.relatives.disclda import (
 )
 from topicprism.relatives.variational import start_topics
 from topicprism.samplers.state import check_room
-from topicprism.validation import check_prior, check_real, check_whole
+from topicprism.validation import check_whole
 
 
-class DiscLDA(Classification, Topics):
+@parameters
+class DiscLDA(Classification, EM, Topics):
     """Classification by topics that are transformed by class (Lacoste-Julien et al. 2008).
 
     Each class has some topics of its own and shares the others.  Topics are learnt from labelled
@@ -48,10 +50,8 @@ class DiscLDA(Classification, Topics):
         Iterations at most, for topics and again for transformations.
     tolerance : float, default=1e-4
         Both end as soon as their objective rises by less than this share of itself.
-    n_jobs : int or None, default=None
-        Threads: None is one, -1 is all cores.  The result does not depend on it.
-    random_state : int, RandomState, Generator or None, default=None
-        Seed of the topics to begin with.
+    n_jobs, random_state
+        As in :class:`VariationalSLDA`.
 
     Attributes
     ----------
@@ -69,26 +69,8 @@ class DiscLDA(Classification, Topics):
         ``alpha0`` times the mean proportions of training documents.
     """
 
-    def __init__(
-        self,
-        n_topics: int = 10,
-        *,
-        n_class_topics: int = 1,
-        alpha0: float = 1.0,
-        beta: float = 0.01,
-        n_iterations: int = 50,
-        tolerance: float = 1e-4,
-        n_jobs: int | None = None,
-        random_state: Any = None,
-    ) -> None:
-        self.n_topics = n_topics
-        self.n_class_topics = n_class_topics
-        self.alpha0 = alpha0
-        self.beta = beta
-        self.n_iterations = n_iterations
-        self.tolerance = tolerance
-        self.n_jobs = n_jobs
-        self.random_state = random_state
+    n_class_topics: int = 1
+    n_iterations: int = 50
 
     def fit(self, X: Any, y: Any) -> Self:
         """Learn topics and transformations from word counts and one label per document."""
@@ -110,6 +92,10 @@ class DiscLDA(Classification, Topics):
         for name, value in of_model(Model(alpha, made.mu, np.zeros(len(alpha)), 0.0)).items():
             setattr(self, name, value)
         return self
+
+    def _check(self) -> None:
+        check_em(self)
+        check_whole("n_class_topics", self.n_class_topics, "try 1")
 
     def predict_log_proba(self, X: Any) -> Array:
         """The logarithm of the probability of each class, a column each."""
@@ -150,10 +136,3 @@ class DiscLDA(Classification, Topics):
         mu = start_topics(counts, k, generator(self.random_state))
         prior = np.bincount(which, minlength=n) / len(which)
         return Transformed(mu, T, np.full(T.shape[2], self.alpha0 / T.shape[2]), prior)
-
-    def _check(self) -> None:
-        check_prior(self.n_topics, self.alpha0)
-        check_whole("n_class_topics", self.n_class_topics, "try 1")
-        check_real("beta", self.beta, 1e-6, "try 0.01")
-        check_whole("n_iterations", self.n_iterations, "try 50")
-        check_real("tolerance", self.tolerance, 0, "try 1e-4")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import partial
-from typing import Any, Self
+from typing import Any, Self, cast
 
 from joblib import effective_n_jobs
 
@@ -12,9 +12,8 @@ from topicprism._typing import DocTopic
 from topicprism.documents import Threaded
 from topicprism.documents.corpus import Corpus
 from topicprism.estimators.base import generator, warn_of_fewer
+from topicprism.estimators.parameters import AUTO, Chosen, GivenChain, parameters
 from topicprism.estimators.sampled import (
-    AUTO,
-    Callback,
     Task,
     check_chain,
     is_auto,
@@ -22,6 +21,7 @@ from topicprism.estimators.sampled import (
 )
 from topicprism.estimators.sampled_regression import SampledRegression
 from topicprism.inference import PROPAGATION, infer
+from topicprism.learn import FitRequest
 from topicprism.learn.hybrid import Hybrid, HybridRequest
 from topicprism.learn.ridge import Calibrated
 from topicprism.model import Model
@@ -30,7 +30,8 @@ from topicprism.samplers.state import RESPONSES
 from topicprism.validation import check_choice, check_real
 
 
-class GibbsSLDA(SampledRegression):
+@parameters
+class GibbsSLDA(GivenChain, SampledRegression):
     """Supervised LDA by Gibbs sampling.
 
     Parameters
@@ -109,45 +110,24 @@ class GibbsSLDA(SampledRegression):
     True
     """
 
-    def __init__(
-        self,
-        n_topics: int = 10,
-        *,
-        response: str = "mixture",
-        alpha0: float = 1.0,
-        learn_alpha: bool = False,
-        beta: float = 0.1,
-        burn_in: int = 200,
-        n_kept: int = 100,
-        tolerance: float = 0.0,
-        cross_fit: bool = True,
-        warm_start: bool = False,
-        callback: Callback | None = None,
-        n_jobs: int | None = None,
-        random_state: Any = None,
-    ) -> None:
-        self.n_topics = n_topics
-        self.response = response
-        self.alpha0 = alpha0
-        self.learn_alpha = learn_alpha
-        self.beta = beta
-        self.burn_in = burn_in
-        self.n_kept = n_kept
-        self.tolerance = tolerance
-        self.cross_fit = cross_fit
-        self.warm_start = warm_start
-        self.callback = callback
-        self.n_jobs = n_jobs
-        self.random_state = random_state
+    response: str = "mixture"
+    learn_alpha: bool = False
+    cross_fit: bool = True
 
     @with_callbacks
     def fit(self, X: Any, y: Any) -> Self:
         """Sample topics and coefficients given word counts and one number per document."""
-        check_choice("response", self.response, RESPONSES)
+        self._check()
         return self._fit(X, y, self.response, Gaussian(), self.learn_alpha)
 
+    def _check(self) -> None:
+        check_choice("response", self.response, RESPONSES)
+        check_choice("learn_alpha", self.learn_alpha, (True, False))
+        super()._check()
 
-class HybridSLDA(SampledRegression):
+
+@parameters
+class HybridSLDA(Chosen, SampledRegression):
     """Gibbs sampling that starts at the joint spectral estimate.
 
     In the regime "model" (see :class:`SpectralSLDA`) the chain is that of the model.  In the
@@ -202,56 +182,24 @@ class HybridSLDA(SampledRegression):
         As in :class:`GibbsSLDA`.
     """
 
-    _asked: int | str
-    _hybrid: Hybrid
-    _few: bool | None = None  # whether documents are few, where that does not go by their number
+    regime: str = AUTO
+    response_weight: float | str = AUTO
+    refit: bool = True
+    learn_alpha: bool | str = AUTO
+    beta: float | str = AUTO
+    burn_in: int = 100
+    n_kept: int = 300
+    cross_fit: bool | str = AUTO
+    inference: str = PROPAGATION
 
-    def __init__(
-        self,
-        n_topics: int | str = AUTO,
-        *,
-        regime: str = AUTO,
-        response_weight: float | str = AUTO,
-        refit: bool = True,
-        alpha0: float | str = AUTO,
-        learn_alpha: bool | str = AUTO,
-        beta: float | str = AUTO,
-        burn_in: int = 100,
-        n_kept: int = 300,
-        tolerance: float = 0.0,
-        cross_fit: bool | str = AUTO,
-        inference: str = PROPAGATION,
-        warm_start: bool = False,
-        callback: Callback | None = None,
-        n_jobs: int | None = None,
-        random_state: Any = None,
-    ) -> None:
-        self.n_topics = n_topics
-        self.regime = regime
-        self.response_weight = response_weight
-        self.refit = refit
-        self.alpha0 = alpha0
-        self.learn_alpha = learn_alpha
-        self.beta = beta
-        self.burn_in = burn_in
-        self.n_kept = n_kept
-        self.tolerance = tolerance
-        self.cross_fit = cross_fit
-        self.inference = inference
-        self.warm_start = warm_start
-        self.callback = callback
-        self.n_jobs = n_jobs
-        self.random_state = random_state
+    # whether documents are few, where that does not go by their number; an annotation would make
+    # it a parameter
+    _few = cast("bool | None", None)
 
     @with_callbacks
     def fit(self, X: Any, y: Any) -> Self:
         """Learn by the joint spectral method, then sample from there."""
-        if not is_auto(self.response_weight):
-            check_real("response_weight", self.response_weight, 1e-6, 'try "auto"')
-        check_choice("learn_alpha", self.learn_alpha, (True, False, AUTO))
-        check_choice("cross_fit", self.cross_fit, (True, False, AUTO))
-        check_chain(self, may_choose=True)
-        self._how()  # refuses what is no inference
+        self._check()
         task = self._task(X, y, Plan())
         docs, rng = self._docs(task), partial(generator, self.random_state)
         if not (self.warm_start and hasattr(self, "state_")):
@@ -264,6 +212,16 @@ class HybridSLDA(SampledRegression):
         square = task.scale.scale**2
         self.selection_ = self._hybrid.selection(docs, plan, self._request, self.model_, square)
         return self
+
+    def _check(self) -> None:
+        if not is_auto(self.response_weight):
+            check_real("response_weight", self.response_weight, 1e-6, 'try "auto"')
+        check_choice("learn_alpha", self.learn_alpha, (True, False, AUTO))
+        check_choice("cross_fit", self.cross_fit, (True, False, AUTO))
+        check_choice("refit", self.refit, (True, False))
+        check_chain(self, may_choose=True)
+        FitRequest(_unless_auto(self.n_topics), regime=self.regime).check()
+        self._how()  # refuses what is no inference
 
     def _docs(self, task: Task) -> Threaded:
         return Threaded(Corpus(task.counts, task.Y[:, 0]), effective_n_jobs(self.n_jobs))

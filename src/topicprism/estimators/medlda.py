@@ -8,8 +8,8 @@ import numpy as np
 
 from topicprism._typing import Array, Ints
 from topicprism.estimators.base import Classification, labelled
+from topicprism.estimators.parameters import GivenChain, parameters
 from topicprism.estimators.sampled import (
-    Callback,
     SampledTopics,
     Task,
     check_chain,
@@ -17,10 +17,11 @@ from topicprism.estimators.sampled import (
 )
 from topicprism.estimators.sampled_regression import SampledRegression
 from topicprism.samplers import Hinge, Plan, Tube
-from topicprism.validation import check_real
+from topicprism.validation import check_choice, check_real
 
 
-class MedLDA(SampledRegression):
+@parameters
+class MedLDA(GivenChain, SampledRegression):
     """Regression on the mean topic assignments with an epsilon-insensitive (margin) loss.
 
     Parameters
@@ -50,52 +51,30 @@ class MedLDA(SampledRegression):
         As in :class:`GibbsSLDA`; the response counts -2 C times its loss.
     """
 
-    def __init__(
-        self,
-        n_topics: int = 10,
-        *,
-        C: float = 30.0,
-        epsilon: float = 0.1,
-        refit: bool = False,
-        alpha0: float = 1.0,
-        beta: float = 0.1,
-        burn_in: int = 200,
-        n_kept: int = 100,
-        tolerance: float = 0.0,
-        cross_fit: bool = True,
-        warm_start: bool = False,
-        callback: Callback | None = None,
-        n_jobs: int | None = None,
-        random_state: Any = None,
-    ) -> None:
-        self.n_topics = n_topics
-        self.C = C
-        self.epsilon = epsilon
-        self.refit = refit
-        self.alpha0 = alpha0
-        self.beta = beta
-        self.burn_in = burn_in
-        self.n_kept = n_kept
-        self.tolerance = tolerance
-        self.cross_fit = cross_fit
-        self.warm_start = warm_start
-        self.callback = callback
-        self.n_jobs = n_jobs
-        self.random_state = random_state
+    C: float = 30.0
+    epsilon: float = 0.1
+    refit: bool = False
+    cross_fit: bool = True
 
     @with_callbacks
     def fit(self, X: Any, y: Any) -> Self:
         """Sample topics and coefficients given word counts and one number per document."""
-        check_real("C", self.C, 0, "try 30.0")
-        check_real("epsilon", self.epsilon, 0, "try 0.1")
+        self._check()
         family = Tube(float(self.C), float(self.epsilon))
         return self._fit(X, y, "assignments", family, learn_alpha=False)
+
+    def _check(self) -> None:
+        super()._check()
+        check_real("C", self.C, 0, "try 30.0")
+        check_real("epsilon", self.epsilon, 0, "try 0.1")
+        check_choice("refit", self.refit, (True, False))
 
     def _refits(self) -> bool:
         return self.refit or self.C == 0
 
 
-class MedLDAClassifier(Classification, SampledTopics):
+@parameters
+class MedLDAClassifier(Classification, GivenChain, SampledTopics):
     """Classification by mean topic assignments with a margin loss, one against the rest.
 
     Parameters
@@ -124,49 +103,26 @@ class MedLDAClassifier(Classification, SampledTopics):
         As in :class:`MedLDA`.
     """
 
-    def __init__(
-        self,
-        n_topics: int = 10,
-        *,
-        C: float = 20.0,
-        cost: float = 1.0,
-        refit: bool = False,
-        alpha0: float = 1.0,
-        beta: float = 0.1,
-        burn_in: int = 200,
-        n_kept: int = 100,
-        tolerance: float = 0.0,
-        warm_start: bool = False,
-        callback: Callback | None = None,
-        n_jobs: int | None = None,
-        random_state: Any = None,
-    ) -> None:
-        self.n_topics = n_topics
-        self.C = C
-        self.cost = cost
-        self.refit = refit
-        self.alpha0 = alpha0
-        self.beta = beta
-        self.burn_in = burn_in
-        self.n_kept = n_kept
-        self.tolerance = tolerance
-        self.warm_start = warm_start
-        self.callback = callback
-        self.n_jobs = n_jobs
-        self.random_state = random_state
+    C: float = 20.0
+    cost: float = 1.0
+    refit: bool = False
 
     @with_callbacks
     def fit(self, X: Any, y: Any) -> Self:
         """Sample topics and coefficients given word counts and one label per document."""
-        check_chain(self)
-        check_real("C", self.C, 0, "try 20.0")
-        check_real("cost", self.cost, 1e-6, "try 1.0")
+        self._check()
         counts = self._counts(X, reset=True)
         self.classes_, which = labelled(y, counts.shape[0], type(self).__name__)
         Y = _signs(which, len(self.classes_))
         plan = Plan("assignments", Hinge(float(self.C), float(self.cost)), float(self.beta))
         self._sample(Task(counts, Y, plan))
         return self
+
+    def _check(self) -> None:
+        check_chain(self)
+        check_real("C", self.C, 0, "try 20.0")
+        check_real("cost", self.cost, 1e-6, "try 1.0")
+        check_choice("refit", self.refit, (True, False))
 
     def _refits(self) -> bool:
         return self.refit or self.C == 0

@@ -13,13 +13,14 @@ from sklearn.utils.validation import check_is_fitted
 
 from topicprism._typing import Array, Counts, DocTopic
 from topicprism.estimators.base import CROSS_FITTED, Topics, generator
+from topicprism.estimators.parameters import AUTO, Chain
 from topicprism.inference import infer
 from topicprism.kernels.blas import one_blas_thread
 from topicprism.learn.ridge import Calibrated, Products, regress
 from topicprism.model import Model, ResponseScale
 from topicprism.samplers import Plan, Progress, Schedule, State, chain, flat, init, keep, observe
 from topicprism.samplers.state import Kept, check_room, to_model
-from topicprism.validation import check_prior, check_real, check_whole
+from topicprism.validation import check_choice, check_prior, check_real, check_whole
 
 try:
     from sklearn import callback as progress
@@ -28,9 +29,6 @@ except ImportError:  # before scikit-learn 1.9
 
 F = TypeVar("F", bound=Callable[..., Any])
 CallbackSupport: Any = progress.CallbackSupportMixin if progress else type("Nothing", (), {})
-
-Callback = Callable[[Progress], object]
-AUTO = "auto"
 
 
 def with_callbacks(fit: F) -> F:
@@ -74,15 +72,10 @@ class Task:
     scale: ResponseScale = ResponseScale(0.0, 1.0)  # noqa: RUF009 - frozen
 
 
-class SampledTopics(CallbackSupport, Topics):
+class SampledTopics(CallbackSupport, Chain, Topics):
     """An estimator that runs a chain."""
 
-    beta: float | str
-    burn_in: int
-    n_kept: int
-    tolerance: float
-    warm_start: bool
-    callback: Callback | None
+    beta: Any
     state_: State
     model_: Model
 
@@ -286,6 +279,7 @@ def check_chain(estimator: SampledTopics, may_choose: bool = False) -> None:
     check_whole("n_kept", e.n_kept, "try 100")
     check_whole("burn_in", e.burn_in, "try 200", low=0)
     check_real("tolerance", e.tolerance, 0, "the paper's is 1e-3")
+    check_choice("warm_start", e.warm_start, (True, False))
     if e.callback is not None and not callable(e.callback):
         raise ValueError(
             f"callback={e.callback!r}, but expected None or a function of one argument, the "

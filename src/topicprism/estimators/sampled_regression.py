@@ -43,15 +43,17 @@ MAX_SEED = 2**31
 class SampledRegression(Regression, SampledTopics):
     """Chains whose response is one number per document."""
 
-    cross_fit: bool | str
+    cross_fit: Any
     _halves: dict[bytes, Any]  # fitted to half of the documents, by their keys
 
     def _fit(self, X: Any, y: Any, response: str, family: Family, learn_alpha: bool) -> Self:
-        check_chain(self)
-        check_choice("cross_fit", self.cross_fit, (True, False))
         plan = Plan(response, family, float(self.beta), learn_alpha=learn_alpha)
         self._sample(self._task(X, y, plan))
         return self
+
+    def _check(self) -> None:
+        check_chain(self)
+        check_choice("cross_fit", self.cross_fit, (True, False))
 
     def _task(self, X: Any, y: Any, plan: Plan) -> Task:
         counts = self._counts(X, reset=True)

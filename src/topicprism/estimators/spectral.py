@@ -8,12 +8,12 @@ from typing import Any, Self
 
 import numpy as np
 from joblib import effective_n_jobs
-from sklearn.utils.validation import check_is_fitted
 
 from topicprism.documents import Threaded
 from topicprism.documents.corpus import MIN_WORDS, Corpus, Documents
 from topicprism.estimators.base import (
     CROSS_FITTED,
+    HeldOutWords,
     Regression,
     Topics,
     generator,
@@ -21,7 +21,7 @@ from topicprism.estimators.base import (
     warn_of_fewer,
     warn_of_nothing,
 )
-from topicprism.evaluation import completion_log_likelihood
+from topicprism.estimators.parameters import AUTO, Tensor, parameters
 from topicprism.learn import FitRequest, FitResult, learn, learn_sketch
 from topicprism.spectral.settings import Settings
 from topicprism.spectral.sketch import Sketch
@@ -34,11 +34,12 @@ class ShortDocumentsWarning(UserWarning):
 class _SpectralTopics(Topics):
     """What spectral topic models share, with or without a response."""
 
-    regime: str
-    whitening: str
-    n_restarts: int
-    n_iterations: int
-    inference: str
+    @abstractmethod
+    def _request(self) -> FitRequest:
+        """What the parameters ask for."""
+
+    def _check(self) -> None:
+        self._request().check()
 
     def _learn(self, docs: Corpus, request: FitRequest) -> Self:
         threads = Threaded(docs, effective_n_jobs(self.n_jobs))
@@ -64,9 +65,6 @@ class _SpectralTopics(Topics):
 
 class _SupervisedTopics(Regression, _SpectralTopics):
     """What topic models of a response that start from moments share."""
-
-    alpha0: float | str
-    noise_variance: float | str
 
     def fit(self, X: Any, y: Any) -> Self:
         """Learn topics and coefficients from word counts and one number per document.
@@ -103,10 +101,6 @@ class _SupervisedTopics(Regression, _SpectralTopics):
         result = learn(docs, self._request(), generator(self.random_state))
         return self._keep(result, 0)
 
-    @abstractmethod
-    def _request(self) -> FitRequest:
-        """What the parameters ask for."""
-
     def _keep(self, result: FitResult, n_documents: int) -> Self:
         super()._keep(result, n_documents)
         self.coef_ = result.model.eta if result.coef is None else result.coef
@@ -122,7 +116,8 @@ class _SupervisedTopics(Regression, _SpectralTopics):
         return self
 
 
-class SpectralSLDA(_SupervisedTopics):
+@parameters
+class SpectralSLDA(Tensor, _SupervisedTopics):
     """Supervised LDA by tensor decomposition.
 
     Without arguments, the number of topics, the prior and the noise variance are chosen from the
@@ -226,34 +221,9 @@ class SpectralSLDA(_SupervisedTopics):
     True
     """
 
-    def __init__(
-        self,
-        n_topics: int | str = "auto",
-        *,
-        regime: str = "auto",
-        method: str = "joint",
-        alpha0: float | str = "auto",
-        noise_variance: float | str = "auto",
-        word_scale: float | str = "auto",
-        whitening: str = "auto",
-        n_restarts: int = 100,
-        n_iterations: int = 100,
-        inference: str = "propagation",
-        n_jobs: int | None = None,
-        random_state: Any = None,
-    ) -> None:
-        self.n_topics = n_topics
-        self.regime = regime
-        self.method = method
-        self.alpha0 = alpha0
-        self.noise_variance = noise_variance
-        self.word_scale = word_scale
-        self.whitening = whitening
-        self.n_restarts = n_restarts
-        self.n_iterations = n_iterations
-        self.inference = inference
-        self.n_jobs = n_jobs
-        self.random_state = random_state
+    method: str = "joint"
+    noise_variance: float | str = AUTO
+    word_scale: float | str = AUTO
 
     def fit_sketch(self, sketch: Sketch) -> Self:
         """Learn from a sketch: in milliseconds in the regime "model", in about a second on text.
@@ -290,7 +260,7 @@ class SpectralSLDA(_SupervisedTopics):
         return FitRequest(n_topics, alpha0, settings, regime=self.regime)
 
 
-class SpectralLDA(_SpectralTopics):
+class SpectralLDA(Tensor, HeldOutWords, _SpectralTopics):
     """Topics by tensor decomposition, with no response.
 
     Parameters
@@ -308,44 +278,11 @@ class SpectralLDA(_SpectralTopics):
         As in :class:`SpectralSLDA`; the model's ``eta`` and ``sigma`` are 0.
     """
 
-    def __init__(
-        self,
-        n_topics: int | str = "auto",
-        *,
-        regime: str = "auto",
-        alpha0: float | str = "auto",
-        whitening: str = "auto",
-        n_restarts: int = 100,
-        n_iterations: int = 100,
-        inference: str = "propagation",
-        n_jobs: int | None = None,
-        random_state: Any = None,
-    ) -> None:
-        self.n_topics = n_topics
-        self.regime = regime
-        self.alpha0 = alpha0
-        self.whitening = whitening
-        self.n_restarts = n_restarts
-        self.n_iterations = n_iterations
-        self.inference = inference
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-
     def fit(self, X: Any, y: Any = None) -> Self:
         """Learn topics from word counts; ``y`` is ignored."""
         request = self._request()
         counts = self._counts(X, reset=True)
         return self._learn(Corpus(counts, np.zeros(counts.shape[0])), request)
-
-    def score(self, X: Any, y: Any = None) -> float:
-        """Held-out log-likelihood per word, of half of each document given the other half."""
-        check_is_fitted(self)
-        return completion_log_likelihood(
-            self.model_,
-            self._counts(X),
-            np.random.default_rng(0),
-            n_threads=effective_n_jobs(self.n_jobs),
-        )
 
     def _request(self) -> FitRequest:
         settings = Settings(
@@ -371,4 +308,4 @@ def _warn_of_short(n_short: int, n_documents: int) -> None:
 
 
 def unless_auto(value: Any) -> Any:
-    return None if isinstance(value, str) and value == "auto" else value
+    return None if isinstance(value, str) and value == AUTO else value

@@ -19,6 +19,7 @@ from topicprism.estimators.base import (
     varied,
 )
 from topicprism.estimators.halves import keep_deviations
+from topicprism.estimators.parameters import EM, parameters
 from topicprism.estimators.sampled import of_model
 from topicprism.limits import fits
 from topicprism.model import Model
@@ -39,38 +40,22 @@ NO_WORDS = (
 )
 
 
-class _VariationalTopics(Topics):
+def check_em(asked: EM) -> None:
+    check_prior(asked.n_topics, asked.alpha0)
+    check_real("beta", asked.beta, 1e-6, "try 0.01")
+    check_whole("n_iterations", asked.n_iterations, f"try {type(asked).n_iterations}")
+    check_real("tolerance", asked.tolerance, 0, "try 1e-4")
+
+
+class _VariationalTopics(EM, Topics):
     """What both do alike: check, and run EM on documents that are not empty."""
 
-    beta: float
-    n_iterations: int
-    tolerance: float
-
-    def __init__(
-        self,
-        n_topics: int = 10,
-        *,
-        alpha0: float = 1.0,
-        beta: float = 0.01,
-        n_iterations: int = 100,
-        tolerance: float = 1e-4,
-        n_jobs: int | None = None,
-        random_state: Any = None,
-    ) -> None:
-        self.n_topics = n_topics
-        self.alpha0 = alpha0
-        self.beta = beta
-        self.n_iterations = n_iterations
-        self.tolerance = tolerance
-        self.n_jobs = n_jobs
-        self.random_state = random_state
+    def _check(self) -> None:
+        check_em(self)
 
     def _checked(self, X: Any) -> tuple[Counts, Any]:
         """Counts of documents with words, and which those are."""
-        check_prior(self.n_topics, self.alpha0)
-        check_real("beta", self.beta, 1e-6, "try 0.01")
-        check_whole("n_iterations", self.n_iterations, "try 100")
-        check_real("tolerance", self.tolerance, 0, "try 1e-4")
+        self._check()
         counts = self._counts(X, reset=True)
         check_room(counts, self.n_topics, "assignments")
         n_words = float(counts.data.sum(dtype=float))
@@ -103,6 +88,7 @@ class _VariationalTopics(Topics):
         return self
 
 
+@parameters
 class VariationalSLDA(Regression, _VariationalTopics):
     """Supervised LDA by variational EM, as Blei and McAuliffe (2007) have it.
 
@@ -146,33 +132,11 @@ class VariationalSLDA(Regression, _VariationalTopics):
         The variational bound, the logarithm of the prior included, of the standardised response.
     """
 
-    def __init__(
-        self,
-        n_topics: int = 10,
-        *,
-        noise_start: float = 1.0,
-        calibrate: bool = True,
-        alpha0: float = 1.0,
-        beta: float = 0.01,
-        n_iterations: int = 100,
-        tolerance: float = 1e-4,
-        n_jobs: int | None = None,
-        random_state: Any = None,
-    ) -> None:
-        self.n_topics = n_topics
-        self.noise_start = noise_start
-        self.calibrate = calibrate
-        self.alpha0 = alpha0
-        self.beta = beta
-        self.n_iterations = n_iterations
-        self.tolerance = tolerance
-        self.n_jobs = n_jobs
-        self.random_state = random_state
+    noise_start: float = 1.0
+    calibrate: bool = True
 
     def fit(self, X: Any, y: Any) -> Self:
         """Learn topics and coefficients from word counts and one number per document."""
-        check_choice("calibrate", self.calibrate, (True, False))
-        check_real("noise_start", self.noise_start, 1e-6, "try 1.0", high=1.0)
         counts, full = self._checked(X)
         t, scale = standardise(varied(y, len(full), type(self).__name__))
         p = self._learn(counts, Number(t[full], float(self.noise_start))).parameters
@@ -182,6 +146,11 @@ class VariationalSLDA(Regression, _VariationalTopics):
         self.noise_variance_ = model.sigma**2
         keep_deviations(self, counts, t[full], scale)
         return self._keep(model, model.eta)
+
+    def _check(self) -> None:
+        super()._check()
+        check_choice("calibrate", self.calibrate, (True, False))
+        check_real("noise_start", self.noise_start, 1e-6, "try 1.0", high=1.0)
 
 
 class VariationalSLDAClassifier(Classification, _VariationalTopics):

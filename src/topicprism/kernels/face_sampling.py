@@ -92,7 +92,7 @@ def _sample(words, n, mu, alpha, q, each, log, tolerance, known, sums, mean):  #
                 for i in range(k):
                     sums[done, i] += weight * h[i]
                 sums[done, k] += weight
-                sums[done, k + 1] += weight * pairs_of(h)
+                sums[done, k + 1] += weight * pairs_of(h)[1]
         done += 1
         if done >= FACES.min_batches:
             error = _mean_and_error(sums[:done], mean)

@@ -227,12 +227,12 @@ def _scales(words, n, mu, alpha, inside, ref, h, centre, pull):  # type: ignore[
 
 @inlined
 def pairs_of(h):  # type: ignore[no-untyped-def]
-    """The sum of h_i h_j over pairs i < j."""
+    """The sum of h, and of its products h_i h_j over pairs i < j."""
     total, pairs = 0.0, 0.0
     for i in range(len(h)):
         pairs += h[i] * total
         total += h[i]
-    return pairs
+    return total, pairs
 
 
 @inlined
@@ -242,7 +242,7 @@ def total_of(pairs, mean, most):  # type: ignore[no-untyped-def]
     Those of the mean are more by half the summed variances.  Where a prior is so sparse that one
     topic has all, there is no variance to go by: then it is ``most``.
     """
-    own = pairs_of(mean)
+    _, own = pairs_of(mean)
     if own <= FACES.min_variance or pairs <= 0.0:
         return most
     return pairs / max(own - pairs, FACES.min_variance * own)

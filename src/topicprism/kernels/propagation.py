@@ -31,7 +31,8 @@ class PropagationSettings(NamedTuple):  # numba reads the fields of a named tupl
     # The next two: experiments/inference.py --constants
     max_blocked_share: float = 0.3  # of words may have no step at the end; 0.1 or 0.5 do as well
     min_known_words: float = 2.0  # of known topic: with less it is filtered; more costs time
-    min_known_words_sparse: float = 8.0  # where alpha sums to less than 1 (tests/test_inference.py)
+    min_known_words_sparse: float = 8.0  # where alpha is sparse (tests/test_inference.py)
+    max_sparse_alpha0: float = 1.0 + 1e-9  # its sum: at most 1, however that was added up
     negligible_log_ratio: float = 12.0  # parts exp(12) times less likely move h by less than 1e-5
     max_copies: float = 2.0**53  # of one word; documents with more are scaled down
 
@@ -64,7 +65,8 @@ def propagate(  # type: ignore[no-untyped-def]
     Under a sparse prior of few topics the answer is checked by importance sampling.
     """
     k, longest = len(alpha), 0
-    sure = PROPAGATION.min_known_words if alpha.sum() >= 1.0 else PROPAGATION.min_known_words_sparse
+    sparse = alpha.sum() <= PROPAGATION.max_sparse_alpha0
+    sure = PROPAGATION.min_known_words_sparse if sparse else PROPAGATION.min_known_words
     sure += alpha.sum()
     for d in range(len(h)):
         longest = max(longest, indptr[d + 1] - indptr[d])
@@ -188,19 +190,9 @@ def _settle(  # type: ignore[no-untyped-def]
 
 
 @inlined
-def _pairs(g):  # type: ignore[no-untyped-def]
-    """The sum of g, and of its products over pairs i < j."""
-    total, pairs = 0.0, 0.0
-    for i in range(len(g)):
-        pairs += g[i] * total
-        total += g[i]
-    return total, pairs
-
-
-@inlined
 def _half_variance(g):  # type: ignore[no-untyped-def]
     """Half the summed variances of the entries of a Dirichlet(g)."""
-    total, pairs = _pairs(g)
+    total, pairs = faces.pairs_of(g)
     return pairs / (total * total * (total + 1.0))
 
 
@@ -230,7 +222,7 @@ def _filter_parts(words, n, mu, alpha, g, r, mean):  # type: ignore[no-untyped-d
             weights *= scale
             pairs *= scale
         weight = np.exp(log - best)
-        total, own = _pairs(g)
+        total, own = faces.pairs_of(g)
         weights += weight
         pairs += weight * own / (total * (total + 1.0))
         for i in range(k):

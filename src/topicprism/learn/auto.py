@@ -14,7 +14,9 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from topicprism._typing import Word
 from topicprism.documents.corpus import MIN_WORDS, Corpus, Documents
+from topicprism.documents.occurring import over_words
 from topicprism.documents.standardised import StandardisedDocuments
 from topicprism.documents.subsets import MAX_ORDERED, KeyCounts, in_key_order
 from topicprism.documents.sums import Additive, RunningMoments
@@ -42,6 +44,9 @@ def learn(docs: Documents, request: FitRequest, rng: np.random.Generator) -> Fit
     request.check(docs.n_words)
     with one_blas_thread:  # what is not in the passes is small
         all_ = docs.total(survey)
+        words = np.flatnonzero(all_.words)
+        if 1 < len(words) < docs.n_words:  # a column of zeros is to make no difference
+            return learn(over_words(docs, words), request, rng).over(words, docs.n_words)
         ordered = all_.n_documents <= MAX_ORDERED or (request.n_topics or 0) > MODEL.max_topics
         if ordered:  # for many topics since their sketch, which takes long, is made once then
             docs, given = in_key_order(docs, all_.n_documents), docs
@@ -109,7 +114,11 @@ class Survey(Additive):
     y: RunningMoments
     keys: KeyCounts
     n_documents: int
-    n_tokens: float
+    words: Word  # how often each occurs
+
+    @property
+    def n_tokens(self) -> float:
+        return float(self.words.sum())
 
     @property
     def scale(self) -> ResponseScale:
@@ -124,4 +133,5 @@ def survey(c: Corpus) -> Survey:
     lengths = c.lengths
     long = lengths >= MIN_WORDS
     y = RunningMoments.of(c.y, long.astype(float))
-    return Survey(y, KeyCounts.of(c, long), len(c), float(lengths.sum()))
+    words = np.bincount(c.counts.indices, c.counts.data, c.n_words).astype(float)
+    return Survey(y, KeyCounts.of(c, long), len(c), words)

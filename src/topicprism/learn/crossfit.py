@@ -158,7 +158,7 @@ def fit_halves(keys: KeyCounts, within: Subset, learn: Callable[[Subset], Model]
 def cross_fit(docs: Documents, model: Model, halves: Halves) -> CrossFit:
     """Effects of the model's topics, from halves that were learnt with :func:`fit_halves`."""
     halves = _with_prior_of(model, docs, halves)
-    known = [docs.total(inferred, other, half) for half, other in halves]
+    known, scored = _tried(docs, halves)
     matches = [matched_topics(model.mu, other.mu) for _, other in halves]
     fits = [_robust(k) for k in known]
     orders = [order for order, _ in matches]
@@ -168,11 +168,8 @@ def cross_fit(docs: Documents, model: Model, halves: Halves) -> CrossFit:
     found = np.array([s >= SAME_TOPIC for _, s in matches])
     apart = _dissimilarity([other.mu for _, other in halves], orders)
     coef, std = combine(theta, v, found, apart)
-    predicted = np.concatenate([k.h @ o.eta for k, (_, o) in zip(known, halves, strict=True)])
-    y, keys = (np.concatenate([getattr(k, name) for k in known]) for name in ("y", "keys"))
     alike = np.minimum(1 - apart, np.min([s for _, s in matches], axis=0))
-    scored = predictions_of(y, predicted, keys)
-    return CrossFit(scored.n, scored.r2, scored.slope, scored.correlation, coef, std, alike, halves)
+    return CrossFit(**vars(scored), coef=coef, std=std, replication=alike, halves=halves)
 
 
 def _with_prior_of(model: Model, docs: Documents, halves: Halves) -> Halves:
@@ -187,16 +184,15 @@ def _with_prior_of(model: Model, docs: Documents, halves: Halves) -> Halves:
 
 def held_out(docs: Documents, halves: Halves) -> Predictions:
     """Of the responses of each half, predicted by the model of the other; none without halves."""
-    if not halves:
-        return Predictions(0, 0.0, 0.0, 0.0)
+    return _tried(docs, halves)[1] if halves else Predictions(0, 0.0, 0.0, 0.0)
+
+
+def _tried(docs: Documents, halves: Halves) -> tuple[list[Inferred], Predictions]:
+    """Each half by the topics of the other's model, and how well that model predicts it."""
     known = [docs.total(inferred, other, half) for half, other in halves]
     predicted = np.concatenate([k.h @ o.eta for k, (_, o) in zip(known, halves, strict=True)])
     y, keys = (np.concatenate([getattr(k, name) for k in known]) for name in ("y", "keys"))
-    return predictions_of(y, predicted, keys)
-
-
-def held_out_r2(docs: Documents, halves: Halves) -> float:
-    return held_out(docs, halves).r2
+    return known, predictions_of(y, predicted, keys)  # halves may have other numbers of topics
 
 
 def predictions_of(y: Doc, predicted: Doc, keys: NDArray[np.uint64]) -> Predictions:
@@ -344,17 +340,12 @@ def _restricted(
     variance, asked = float(again.model.sigma**2), request.settings.noise_variance
     if asked is not None:
         again, variance = replace(again, model=replace(again.model, sigma=found.model.sigma)), asked
-    reasons = found.selection.reasons | {"n_topics": why}
+    selection = replace(found.selection, n_topics=len(keep), n_begun=found.model.n_topics)
+    reasons = selection.reasons | {"n_topics": why}
     return replace(
         found,
         model=again.model,
-        selection=replace(
-            found.selection,
-            n_topics=len(keep),
-            noise_variance=variance,
-            reasons=reasons,
-            n_begun=found.model.n_topics,
-        ),
+        selection=replace(selection, noise_variance=variance, reasons=reasons),
         predictive_variance=again.predictive_variance,
         frozen_topics=tuple(i for i, j in enumerate(keep.tolist()) if j in found.frozen_topics),
         dropped=True,

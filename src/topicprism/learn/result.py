@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from enum import Enum
@@ -52,8 +53,8 @@ class FitRequest:
     def as_printed(self) -> bool:
         return self.regime == Regime.PAPER.value
 
-    def check(self, available: int) -> None:
-        """Refuse values that a vocabulary or a sketch of this size cannot have."""
+    def check(self, available: int = sys.maxsize) -> None:
+        """Refuse values that no vocabulary or sketch, or none of this size, can have."""
         if self.as_printed and self.n_topics is None:
             raise ValueError(
                 "n_topics='auto' with regime='paper', but the paper's algorithms take the number "
@@ -99,7 +100,7 @@ class Trial:
 
     n_topics: int
     alpha0: float
-    noise_variance: float
+    noise_variance: float  # of the documents learnt from: less than the selection's, held out
     pr2: float  # of the responses of documents held out
     pr2_std: float
     log_likelihood: float | None = None  # per word of half of a document held out, given the rest
@@ -199,6 +200,12 @@ class FitResult:
         """The topics by their effects."""
         effects = self.model.eta if self.coef is None else self.coef
         return self.reordered(by_effect(self.model.alpha, effects))
+
+    def over(self, words: Ints, n_words: int) -> FitResult:
+        """The same over more words, which do not occur."""
+        solution = self.solution
+        solution = solution and replace(solution, model=solution.model.over(words, n_words))
+        return replace(self, model=self.model.over(words, n_words), solution=solution)
 
     def reordered(self, order: Ints) -> FitResult:
         """The same result, its topics in another order."""

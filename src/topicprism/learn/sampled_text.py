@@ -34,7 +34,6 @@ from topicprism.learn.crossfit import (
     Halves,
     fit_halves,
     held_out,
-    held_out_r2,
     mean_shares,
     with_common,
     with_cross_fit,
@@ -81,7 +80,7 @@ def from_documents(context: FitContext) -> FitResult:
     if context.request.n_topics is None:
         best, trials = _number_of_topics(first, seeds[1:])
         why = f"{context.spectrum_reason}; {describe(trials, best.trial.n_topics)}"
-    r2 = best.trial.pr2, held_out_r2(sample, first.spectral)
+    r2 = best.trial.pr2, held_out(sample, first.spectral).r2
     if r2[0] < SAMPLED.min_r2_share * r2[1]:
         return _of_the_response(context, *r2)
     if best is not first:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Protocol, TypeVar
 
 from topicprism.documents.corpus import Documents
-from topicprism.documents.subsets import in_key_order, of_subset, of_subsets
+from topicprism.documents.subsets import OfDocuments, in_key_order, of_subset, of_subsets
 from topicprism.learn.auto import survey
 from topicprism.learn.crossfit import inferred, mean_shares
 from topicprism.learn.few import gathered
@@ -56,20 +56,12 @@ class Silent:
 
 
 @dataclass
-class Watched:
+class Watched(OfDocuments):
     """Documents whose passes can be watched."""
 
     docs: Documents
     progress: Progress
     passes: int = 0
-
-    @property
-    def n_words(self) -> int:
-        return self.docs.n_words
-
-    @property
-    def n_threads(self) -> int:
-        return int(getattr(self.docs, "n_threads", 1))
 
     def total(self, part: Callable[..., S], *shared: Any) -> S:
         self.passes += 1

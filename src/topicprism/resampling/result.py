@@ -13,7 +13,7 @@ from topicprism._typing import Array, Topic
 from topicprism.pipeline.fitted import TopicPipeline
 from topicprism.resampling.comparing import N_TOP_WORDS, Comparison, replicated
 from topicprism.show.effects import Effects, effects
-from topicprism.show.terminal import stability_lines
+from topicprism.show.terminal import MIN_STD_RUNS, stability_lines
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -44,7 +44,7 @@ class Stability:
         Coefficient in the reference; None without a response.
     effect_mean, effect_std : ndarray or None
         Mean and standard deviation of the coefficient over runs in which the topic was found; nan
-        if there were none, or for the latter fewer than two.
+        if there were none, or for the latter fewer than four.
     halves_common_words : float
         Share of top words in common between the halves of a split, mean over topics and splits.
     """
@@ -85,7 +85,8 @@ class Stability:
     def effect_std(self) -> Topic | None:
         if self.effect is None:
             return None
-        return np.array([np.std(e, ddof=1) if len(e) > 1 else np.nan for e in self._effects()])
+        enough = (e if len(e) >= MIN_STD_RUNS else np.full(2, np.nan) for e in self._effects())
+        return np.array([np.std(e, ddof=1) for e in enough])
 
     @property
     def halves_common_words(self) -> float:

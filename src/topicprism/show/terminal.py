@@ -11,6 +11,7 @@ from topicprism.show.effects import CLASS, RESPONSE, UNKNOWN, fixed
 WIDTH = 80  # columns of a line
 MIN_WORDS_WIDTH = 8  # columns for words, however wide the numbers
 MAX_LISTED = 8  # topics that a sentence names
+MIN_STD_RUNS = 4  # two splits: of fewer, the error of a standard deviation is half of it or more
 RARELY_FOUND = 0.5  # share of the splits below which a topic is said not to be reproducible
 
 
@@ -51,7 +52,9 @@ def _notes(facts: dict[str, Any]) -> Iterator[str]:
         )
     if supervised:
         yield from sentence(
-            "std: standard deviation of the coefficient over halves with the topic", "  "
+            "std: standard deviation of the coefficient over halves with the topic, of which there "
+            f"must be {MIN_STD_RUNS}",
+            "  ",
         )
     rare = [str(t["number"]) for t in facts["topics"] if (t["replicated"] or 0) < RARELY_FOUND]
     if rare and share is not None:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from topicprism import estimators
-from topicprism.cli.arguments import OPTIONS
+from topicprism.cli.arguments import MODEL_OPTIONS, OPTIONS, SPECTRAL_OPTIONS
 from topicprism.cli.facts import fit_facts, has_response
 from topicprism.cli.options import MODELS
 from topicprism.cli.reading import TableSource
@@ -27,13 +27,6 @@ from topicprism.show.report import summarise, write_page
 from topicprism.vectorizer import FastCountVectorizer
 
 AUTO, SPECTRAL = "auto", "spectral"
-OF_SPECTRAL = (
-    "regime",
-    "method",
-    "whitening",
-    "n_restarts",
-    "n_iterations",
-)  # options that mean that model
 MAX_STOP_WORD_CHARACTERS = 1 << 24  # characters
 
 
@@ -189,26 +182,15 @@ def _stop_words(which: str) -> str | list[str] | None:
 
 def estimator(args: argparse.Namespace) -> Any:
     """With what was asked for; the estimator's own defaults for the rest."""
-    asked = {
-        "n_topics": args.n_topics,
-        "alpha0": args.alpha0,
-        "noise_variance": args.noise_variance,
-        "regime": args.regime,
-        "method": args.method,
-        "whitening": args.whitening,
-        "n_restarts": args.restarts,
-        "n_iterations": args.iterations,
-        "burn_in": args.burn_in,
-        "n_kept": args.kept_sweeps,
-    }
-    given = {name: value for name, value in asked.items() if value is not None}
+    typed = {name: option[2:].replace("-", "_") for name, option in MODEL_OPTIONS.items()}
+    given = {name: getattr(args, at) for name, at in typed.items() if getattr(args, at) is not None}
     if args.model is None:
-        args.model = SPECTRAL if any(name in given for name in OF_SPECTRAL) else AUTO
+        args.model = SPECTRAL if given.keys() & SPECTRAL_OPTIONS else AUTO
     kind = getattr(estimators, MODELS[args.model])
     known = kind().get_params(deep=False)
     for name, value in given.items():
         if name not in known:
-            theirs = ", ".join(OPTIONS[other] for other in asked if other in known)
+            theirs = ", ".join(OPTIONS[other] for other in typed if other in known)
             raise TableError(
                 f"{OPTIONS[name]} {value} has no use with --model {args.model}, which takes "
                 f"{theirs}; drop it, or choose another model"

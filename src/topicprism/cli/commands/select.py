@@ -11,20 +11,20 @@ from pathlib import Path
 from typing import Any
 
 from topicprism.cli.commands.fit import learnt
-from topicprism.cli.facts import choices_of
+from topicprism.cli.facts import choices_of, method_of
 from topicprism.cli.session import Session
-from topicprism.cli.showing import bars, chosen
+from topicprism.cli.showing import bars, chosen, learnt_by
 from topicprism.io.atomic import replacing
 from topicprism.io.tables import TableError
 from topicprism.pipeline import TopicPipeline
+from topicprism.show.effects import MEASURES_OF_WORDS
 from topicprism.show.terminal import aligned, sentence
 
 N_EIGENVALUES = 20  # eigenvalues
 PICTURES = (".png", ".svg", ".pdf")
 HOW_TO_READ = (
     "R2 (with its standard error) and log-likelihood per word are those of documents held out; "
-    "coherence is the NPMI of each topic's ten most probable words, exclusivity the share of these "
-    "words that is the topic's own; in common are topics that both halves of the documents have"
+    + MEASURES_OF_WORDS
 )
 
 
@@ -32,7 +32,8 @@ def select(session: Session) -> None:
     args = session.args
     picture = _picture(session) if args.plot else None
     pipeline, _ = learnt(session)
-    facts = {"chosen": choices_of(pipeline)} | _facts(pipeline.topics)
+    facts: dict[str, Any] = {"learnt_by": method_of(pipeline), "chosen": choices_of(pipeline)}
+    facts |= _facts(pipeline.topics)
     if picture is not None:
         session.progress.stage("drawing")
         _draw(pipeline, picture, facts["trials"])
@@ -67,6 +68,7 @@ def _lines(facts: dict[str, Any]) -> Iterator[str]:
         yield from _table(facts["trials"], facts["taken"])
         yield ""
     yield "chosen"
+    yield from learnt_by(facts)
     yield from chosen(facts["chosen"])
 
 

@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from topicprism.cli.facts import choices_of, has_response, topics_of
+from topicprism.cli.facts import choices_of, has_response, method_of, topics_of
 from topicprism.cli.reading import TableSource
 from topicprism.cli.session import Session, load_model
-from topicprism.cli.showing import chosen, notes, topic_table
+from topicprism.cli.showing import chosen, learnt_by, notes, topic_table
 from topicprism.defaults import FITTING
 from topicprism.io.files import with_threads
 from topicprism.io.tables import (
@@ -31,6 +31,7 @@ def topics(session: Session) -> None:
     shown = effects(pipeline)
     facts = {
         "model": args.model,
+        "learnt_by": method_of(pipeline),
         "chosen": choices_of(pipeline),
         "topics": topics_of(pipeline, args.words, args.by),
         "predicts": shown.predicts,
@@ -39,7 +40,7 @@ def topics(session: Session) -> None:
     response = pipeline.info.get("target") or "response"
     table = topic_table(facts["topics"], response, lines=None)
     known = facts | {"log": pipeline.info.get("log"), "range_left": shown.left}
-    lines = [*chosen(facts["chosen"]), "", *table, *notes(known)]
+    lines = [*learnt_by(facts), *chosen(facts["chosen"]), "", *table, *notes(known)]
     session.show(facts, lines)
 
 

@@ -13,20 +13,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from topicprism.estimators import (
-    AnchorLDA,
-    AnchorSLDA,
-    AutoSLDA,
-    DiscLDA,
-    GibbsSLDA,
-    HybridSLDA,
-    MedLDA,
-    MedLDAClassifier,
-    SpectralLDA,
-    SpectralSLDA,
-    VariationalSLDA,
-    VariationalSLDAClassifier,
-)
+from topicprism import estimators
 from topicprism.io.files.container import FileError, wrong
 from topicprism.io.files.values import Writer
 from topicprism.learn import Selection, Trial
@@ -36,23 +23,6 @@ from topicprism.samplers.state import RESPONSES
 from topicprism.validation import NATIVE
 from topicprism.vectorizer import FastCountVectorizer, PrecomputedCounts, stop_words
 
-CLASSES: dict[str, Any] = {
-    kind.__name__: kind
-    for kind in (
-        AnchorLDA,
-        AnchorSLDA,
-        AutoSLDA,
-        DiscLDA,
-        GibbsSLDA,
-        HybridSLDA,
-        MedLDA,
-        MedLDAClassifier,
-        SpectralLDA,
-        SpectralSLDA,
-        VariationalSLDA,
-        VariationalSLDAClassifier,
-    )
-}
 DTYPES = {t.name: t.type for t in sorted(NATIVE, key=str)}
 MAX_THREADS = 4096
 MAX_NUMBER = 1e240  # of a number, such as a variance
@@ -219,6 +189,7 @@ NEEDED = {
     "AnchorSLDA": ("coef_",),
     "DiscLDA": ("classes_", "transformations_", "class_prior_"),
 }
+CLASSES: dict[str, Any] = {name: getattr(estimators, name) for name in sorted(NEEDED)}
 DERIVED = ("model_", "components_", "alpha_", "n_features_in_")  # from the model alone
 
 
@@ -234,6 +205,10 @@ def describe(estimator: Any, writer: Writer) -> dict[str, Any]:
             "FastCountVectorizer, or a Sketch; save one of these"
         )
     check_is_fitted(estimator)
+    try:
+        estimator._check()  # parameters may have been changed since, to what no fit takes
+    except ValueError as error:
+        raise FileError(f"this {name} cannot be written: {error}") from None
     named = {stored: ATTRIBUTES.get(stored, stored) for stored in RULES}
     fitted = {s: getattr(estimator, a) for s, a in named.items() if hasattr(estimator, a)}
     return {
@@ -263,6 +238,10 @@ def restore(plain: Any) -> Any:
         sizes["L"] = sizes["classes"]
     _check_fitted(name, fitted, sizes)
     estimator = CLASSES[name](**_parameters(CLASSES[name], plain["params"]))
+    try:
+        estimator._check()
+    except ValueError as error:
+        raise wrong(f"its {name} has {str(error).split(', but')[0]:.80}") from None
     derived = model, model.mu.T, model.alpha, model.n_words
     for attribute, value in [*zip(DERIVED, derived, strict=True), *fitted.items()]:
         setattr(estimator, ATTRIBUTES.get(attribute, attribute), value)
@@ -316,6 +295,8 @@ def _parameters(kind: Any, given: dict[str, Any]) -> dict[str, Any]:
     known = kind().get_params(deep=False)
     for name, value in given.items():
         plain = value is None or type(value) in (bool, int, float, str)
+        if name == "random_state":
+            plain = value is None or (type(value) in (bool, int) and value >= 0)
         if name not in known or not plain:
             raise wrong(f"its {kind.__name__} has a parameter {name!r:.40} = {value!r:.40}")
     _check_threads(given.get("n_jobs"))

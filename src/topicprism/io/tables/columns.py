@@ -168,12 +168,8 @@ def usable(chunk: Chunk) -> Usable:
     for row, text, response in zip(range(chunk.first, chunk.first + len(chunk)), *chunk.values,
                                    strict=True):  # fmt: skip
         value = number(response)
-        if text is DAMAGED:
-            left_out[DAMAGED_ROW] += 1
-        elif text is None or (isinstance(text, str) and not text.strip()):
-            left_out[EMPTY] += 1
-        elif not isinstance(text, str):
-            left_out[NO_STRING] += 1
+        if why := no_text(text):
+            left_out[why] += 1
         elif value is not None:
             texts.append(text)
             y.append(value)
@@ -184,6 +180,15 @@ def usable(chunk: Chunk) -> Usable:
             left_out[NO_NUMBER if _parsed(response) is None else TOO_LARGE] += 1
             example = example or _example(response)
     return Usable(texts, y, rows, left_out, example)
+
+
+def no_text(cell: Any) -> str:
+    """Why a cell is no text to count; "" if it is one."""
+    if cell is DAMAGED:
+        return DAMAGED_ROW
+    if cell is None or (isinstance(cell, str) and not cell.strip()):
+        return EMPTY
+    return "" if isinstance(cell, str) else NO_STRING
 
 
 def number(value: Any) -> float | None:

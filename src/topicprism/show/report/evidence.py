@@ -6,6 +6,7 @@ import math
 from itertools import pairwise
 
 import topicprism
+from topicprism.show.effects import MEASURES_OF_WORDS
 from topicprism.show.markup import Html, bdi, join, table, tag
 from topicprism.show.report.charts import Frame, axis, dot, figure, line, log_axis
 from topicprism.show.report.facts import Choice, Reason, Summary, Trial
@@ -101,10 +102,8 @@ def _trials(c: Choice) -> Html:
         "Numbers of topics that were tried",
         frame.draw(join(marks), f"Best at {best.n_topics} topics: {number(best.pr2)}."),
         "Predictive R\u00b2 on held-out documents by number of topics. The filled dot is the "
-        "number taken; bars are one standard error. Likelihood is that of a word held out, "
-        "coherence the NPMI of a topic's ten most probable words, exclusivity the share of these "
-        "words that is the topic's own; in common are topics that both halves of the documents "
-        "have.",
+        "number taken; bars are one standard error. Likelihood is that of a word held out; "
+        f"{MEASURES_OF_WORDS}.",
         table("Trials", heads, rows),
     )
 

@@ -155,7 +155,8 @@ const reader = (facts) => {
       converged = settle(counts, sites, g, length);
     } else {
       converged = sweepAll(counts, sites, g, length);
-      const words = sum(alpha) >= 1 ? facts.min_known_words : facts.min_known_words_sparse;
+      const sparse = sum(alpha) <= facts.max_sparse_alpha0;
+      const words = sparse ? facts.min_known_words_sparse : facts.min_known_words;
       if (k > 1 && (!converged || sum(g) < sum(alpha) + words)) {
         filterParts(counts, g);
         converged = true;
