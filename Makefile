@@ -2,7 +2,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test bench lint types format clean
+.PHONY: help demo test bench paper lint types format clean
 
 help:  ## print this list
 	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-8s %s\n", $$1, $$2}'
@@ -21,6 +21,18 @@ bench: .venv/rivals  ## speed beside rivals, which it installs; ten minutes on a
 	@$(BIN)/python benchmarks/run.py disk 0.5
 	@$(BIN)/python benchmarks/token_rate.py
 	@$(BIN)/python benchmarks/kernels.py
+
+FIGURES := recovery training_size hotel movies polar_words times threads \
+	whitening word_scale decompositions bounds
+ONLY ?= $(FIGURES)
+OUT ?= $(if $(QUICK),results/paper)  # what is quick must not replace what was measured
+
+paper: $(if $(QUICK),.venv/ready,.venv/rivals)  ## figures and tables of the paper; hours, QUICK=1 minutes
+	@for name in $(ONLY); do \
+		echo "== $$name"; start=$$(date +%s); \
+		$(BIN)/python experiments/paper/$$name.py $(if $(QUICK),--quick) $(if $(OUT),--out $(OUT)) || exit 1; \
+		echo "$$name took $$(( $$(date +%s) - start )) seconds"; \
+	done
 
 lint: .venv/ready  ## style
 	@$(BIN)/ruff check .

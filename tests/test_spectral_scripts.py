@@ -1,25 +1,11 @@
 """The scripts of experiments/paper on simulated documents, in their quick form."""
 
 import csv
-import os
+import re
 import subprocess
-import sys
-from pathlib import Path
 
 import pytest
-
-FOLDER = Path(__file__).resolve().parents[1] / "experiments" / "paper"
-
-
-def run(name, out, *options):
-    command = [sys.executable, str(FOLDER / f"{name}.py"), "--out", str(out)]
-    environment = os.environ | {"OMP_NUM_THREADS": "1"}
-    done = subprocess.run(
-        [*command, *(options or ["--quick"])],
-        capture_output=True, text=True, env=environment, check=False,
-    )  # fmt: skip
-    assert done.returncode == 0, done.stderr
-    return done.stdout
+from paper import FOLDER, ROOT, quickly, run
 
 
 def read(path):
@@ -38,6 +24,15 @@ def verdicts(out):
     """What became of each claim, in their order."""
     found = [line for line in out.splitlines() if line.startswith("VERDICT")]
     return [line.removeprefix("VERDICT").split(":")[0].strip() for line in found]
+
+
+def test_make_paper_runs_every_script():
+    shared = {"reviews", "trials", "writing"}
+    command = [*quickly(), "--dry-run"]
+    done = subprocess.run(command, capture_output=True, text=True, cwd=ROOT, check=True)
+    (names,) = re.findall(r"for name in (.*?);", done.stdout)
+    assert sorted(names.split()) == sorted({p.stem for p in FOLDER.glob("*.py")} - shared)
+    assert "--quick --out results/paper" in done.stdout
 
 
 def test_decompositions(tmp_path):

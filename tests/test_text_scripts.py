@@ -2,16 +2,12 @@
 
 import csv
 import importlib
-import os
-import subprocess
 import sys
 from dataclasses import astuple
-from pathlib import Path
 
 import numpy as np
 import pytest
-
-FOLDER = Path(__file__).resolve().parents[1] / "experiments" / "paper"
+from paper import FOLDER, run
 
 
 @pytest.fixture(scope="module")
@@ -23,14 +19,6 @@ def reviews():
         return importlib.import_module("reviews")
     finally:
         sys.path[:] = before
-
-
-def run(name, out, *options):
-    command = [sys.executable, str(FOLDER / f"{name}.py"), *options, "--out", str(out)]
-    environment = os.environ | {"OMP_NUM_THREADS": "1"}
-    done = subprocess.run(command, capture_output=True, text=True, env=environment, check=False)
-    assert done.returncode == 0, done.stderr
-    return done.stdout
 
 
 def read(path):
