@@ -24,9 +24,7 @@ from typing import Any, BinaryIO, TypeVar
 import numpy as np
 from scipy.sparse import csr_array
 
-from topicprism.documents.corpus import Corpus, Rows, joined
-from topicprism.documents.subsets import MAX_ORDERED
-from topicprism.documents.threads import Threaded
+from topicprism.documents.corpus import Corpus, Rows, alike
 from topicprism.io.atomic import replacing, write_bytes
 from topicprism.io.failures import reason
 from topicprism.kernels.blas import one_blas_thread
@@ -86,12 +84,6 @@ class OnDisk:
         with one_blas_thread, ThreadPoolExecutor(self.n_threads) as pool:
             return reduce(add, pool.map(lambda file: part(self._read(file), *shared), self.shards))
 
-    def in_key_order(self, n_documents: int) -> OnDisk | Threaded:
-        """In memory, if these are few: then the order of documents makes no difference at all."""
-        if n_documents > MAX_ORDERED:
-            return self
-        return Threaded(joined(map(self._read, self.shards)).in_key_order(), self.n_threads)
-
     def _read(self, path: Path) -> Corpus:
         expected = self.unchecked.get(path)
         if expected is not None and _checksum(path) != expected:
@@ -105,7 +97,7 @@ class OnDisk:
                 f"{path} is over {corpus.n_words} words and the first shard over {self.n_words}, "
                 "but all must share one vocabulary; vectorise them together"
             )
-        return corpus
+        return alike(corpus)
 
 
 def _shard(folder: Path, i: int) -> Path:

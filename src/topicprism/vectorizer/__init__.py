@@ -25,12 +25,12 @@ from topicprism.vectorizer.counting import (
     Analysis,
     Statistics,
     Vocabulary,
+    absorb,
     assemble,
     choose,
     chosen,
     documents,
     given,
-    merge,
     too_common,
 )
 from topicprism.vectorizer.lexicon import Lexicon
@@ -149,7 +149,7 @@ class FastCountVectorizer(BaseEstimator):
         counted = analysis.run(texts, known=None, keep=False)
         lexicons = [*([before.lexicon] if before else []), *counted.lexicons]
         n_docs = counted.n_docs + (before.n_docs if before else 0)
-        self._statistics: Statistics | None = Statistics(merge(lexicons)[0], n_docs)
+        self._statistics: Statistics | None = Statistics(absorb(lexicons)[0], n_docs)
         self._vocabulary: Vocabulary | None = None
         return self
 
@@ -195,7 +195,7 @@ class FastCountVectorizer(BaseEstimator):
             self._statistics, self._vocabulary = None, given(columns_of(self.vocabulary))
             return self.transform(texts) if keep else None
         counted = analysis.run(texts, known=None, keep=keep)
-        lexicon, numbers = merge(counted.lexicons)
+        lexicon, numbers = absorb(counted.lexicons)
         statistics = Statistics(lexicon, counted.n_docs)
         kept = choose(statistics, self.min_df, self.max_df, self.max_features)
         self._statistics, self._vocabulary = statistics, chosen(lexicon, kept)

@@ -188,7 +188,13 @@ class Vocabulary:
 
 
 def merge(lexicons: list[Lexicon]) -> tuple[Lexicon, list[Ints]]:
-    """All terms in the first lexicon, and the numbers there of the terms of each."""
+    """All terms in one lexicon, and the numbers there of the terms of each; these stay as is."""
+    first, *others = lexicons
+    return absorb([Lexicon(*(array.copy() for array in first)), *others])
+
+
+def absorb(lexicons: list[Lexicon]) -> tuple[Lexicon, list[Ints]]:
+    """The same, but the first lexicon is used up."""
     into = lexicons[0]
     numbers = [np.arange(into.size[0])]
     for other in lexicons[1:]:
