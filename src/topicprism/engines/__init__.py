@@ -1,0 +1,8 @@
+"""Documents on other machines: each engine has ``n_words`` and ``total``, as all documents have.
+
+::
+
+    dask    shards in the memory of Dask's workers    OnDask
+
+What an engine needs is imported with its module and with nothing else.
+"""
