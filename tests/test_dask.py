@@ -20,7 +20,8 @@ import dask.array as da
 import dask.bag as db
 from distributed import Client, LocalCluster
 
-from topicprism.engines.dask import OnDask, check_workers
+from topicprism.engines.dask import OnDask
+from topicprism.engines.tasks import check_workers
 
 pytestmark = pytest.mark.filterwarnings("ignore")  # of Dask's, as workers come and go
 
@@ -123,6 +124,27 @@ def test_a_bag_of_texts_and_an_array_of_counts(client, tmp_path):
     assert_allclose(counts.model.mu, plain.model.mu, atol=1e-10)
 
 
+def test_predictions_of_a_collection_are_one(client):
+    table, ddf = texts_of(300, [])
+    pipeline = topicprism.fit(table["review"], table["stars"], n_topics=3, estimator=SpectralSLDA)
+    texts, lazy = table["review"].tolist(), pipeline.predict(ddf["review"])
+    assert hasattr(lazy, "__dask_graph__")
+    found = ddf.assign(expected=lazy).compute()
+    assert_array_equal(found["expected"], pipeline.predict(texts))
+    assert found.index.equals(table.index)
+    both = pipeline.predict(ddf["review"], return_std=True).compute()
+    assert_array_equal(both.to_numpy().T, pipeline.predict(texts, return_std=True))
+    h = pipeline.transform(ddf["review"]).compute()
+    assert_array_equal(h.to_numpy(), pipeline.transform(texts))
+    bag = pipeline.predict(db.from_sequence(texts, npartitions=3)).compute()
+    assert_array_equal(bag, pipeline.predict(texts))
+    X = pipeline.steps[0][1].transform(texts)
+    counts = topicprism.fit(X, table["stars"], n_topics=3, estimator=SpectralSLDA)
+    blocks = da.from_array(X.toarray(), chunks=(100, -1)).map_blocks(csr_array)
+    assert_array_equal(counts.predict(blocks).compute(), counts.predict(X))
+    assert_array_equal(counts.transform(blocks).compute(), counts.transform(X))
+
+
 # --- failures -----------------------------------------------------------------------------------
 
 
@@ -211,7 +233,7 @@ def tasks(client):
 
 def test_workers_of_another_version_are_refused(client, monkeypatch):
     check_workers(client)
-    monkeypatch.setattr("topicprism.engines.dask.__version__", "9.9")
+    monkeypatch.setattr("topicprism.engines.tasks.__version__", "9.9")
     with pytest.raises(RuntimeError, match=r"has topicprism .*, but 9.9 was expected, as here"):
         check_workers(client)
 
@@ -252,6 +274,6 @@ def test_without_a_client_there_is_a_sentence(monkeypatch, corpus):
     def none():
         raise ValueError("No clients found")
 
-    monkeypatch.setattr("topicprism.engines.dask.default_client", none)
+    monkeypatch.setattr("topicprism.engines.tasks.default_client", none)
     with pytest.raises(ValueError, match=r"documents on Dask, but there is no client .* start one"):
         OnDask.of([dask.delayed(corpus)])

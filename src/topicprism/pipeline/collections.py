@@ -17,15 +17,8 @@ from scipy.sparse import csr_array
 
 from topicprism._typing import Doc
 from topicprism.documents.corpus import Corpus
-from topicprism.engines.dask import (
-    OnDask,
-    added,
-    check_workers,
-    current_client,
-    hold,
-    pieces,
-    submit,
-)
+from topicprism.engines.dask import OnDask
+from topicprism.engines.tasks import added, check_workers, current_client, hold, pieces, submit
 from topicprism.pipeline.inputs import as_documents, as_list, kept, warn_of_missing
 from topicprism.pipeline.provenance import Ledger
 from topicprism.scales import Scale, fitted
@@ -125,3 +118,47 @@ def _learnt(counts: Any, tally: Tally) -> FastCountVectorizer:
     counts.learn(tally)
     words = counts.get_feature_names_out().tolist()
     return FastCountVectorizer.from_vocabulary(words, **counts.get_params() | {"n_jobs": None})
+
+
+# --- predictions ----------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Lazily:
+    """Predictions or proportions of a Dask collection, as one that is computed when asked for.
+
+    Of a Series they are a Series, or a frame of several columns, with its index; of a Bag, a Bag;
+    of an Array of counts, an Array.
+    """
+
+    method: Any  # of a pipeline
+    width: int | None  # columns of proportions
+    options: dict[str, Any]
+
+    def of(self, X: Any) -> Any:
+        if hasattr(X, "map_blocks"):
+            if self.width is None:
+                return X.map_blocks(self.array, dtype=float, drop_axis=1)
+            return X.map_blocks(self.array, dtype=float, chunks=(X.chunks[0], (self.width,)))
+        if hasattr(X, "index"):
+            return X.map_partitions(self.table, meta=self.table(X._meta_nonempty.iloc[:1]).iloc[:0])
+        return X.map_partitions(self.items)
+
+    def array(self, counts: Any) -> Any:
+        return self.method(counts, **self.options)
+
+    def items(self, texts: Any) -> list[Any]:
+        found = self.method(list(texts), **self.options)
+        return list(zip(*found, strict=True) if isinstance(found, tuple) else found)
+
+    def table(self, texts: Any) -> Any:
+        """Of a Series of pandas'."""
+        found = self.method(texts.tolist(), **self.options)
+        if not isinstance(found, tuple) and found.ndim == 1:
+            return type(texts)(found, index=texts.index, name="prediction")
+        names = ["prediction", "std"]
+        if isinstance(found, tuple):
+            found = np.column_stack(found)
+        else:
+            names = [f"topic{i}" for i in range(found.shape[1])]
+        return type(texts.to_frame())(found, index=texts.index, columns=names)

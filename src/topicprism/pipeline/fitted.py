@@ -131,6 +131,8 @@ class TopicPipeline(Pipeline):
     @available_if(lambda self: hasattr(self.topics, "transform"))  # type: ignore[untyped-decorator]
     def transform(self, X: Any, **params: Any) -> Any:
         """Topic proportions; as a pandas frame, if that was asked for, with the index of X."""
+        if hasattr(X, "__dask_graph__"):
+            return _lazily(self.transform, X, len(self.model.alpha), **params)
         return indexed_like(X, super().transform(X, **params))
 
     def fit_transform(self, X: Any, y: Any = None, **params: Any) -> Any:
@@ -152,7 +154,9 @@ class TopicPipeline(Pipeline):
 
         @available_if(lambda self: hasattr(self.topics, "predict"))
         def predict(self, X, **options):
-            """The response of each document, on its own scale."""
+            """The response of each document, on its own scale; lazily of a Dask collection."""
+            if hasattr(X, "__dask_graph__"):
+                return _lazily(self.predict, X, **options)
             return unscaled(self.info.get("log"), super().predict(X, **options))
 
         @available_if(lambda self: hasattr(self.topics, "score"))
@@ -302,6 +306,13 @@ def assemble(
         )
     pipeline.info_ = dict(info)
     return pipeline
+
+
+def _lazily(method: Any, X: Any, width: int | None = None, **options: Any) -> Any:
+    """What a method gives for the partitions of a Dask collection, once these are computed."""
+    from topicprism.pipeline.collections import Lazily
+
+    return Lazily(method, width, options).of(X)
 
 
 def unscaled(scale: scales.Scale, predicted: Any) -> Any:
