@@ -13,6 +13,8 @@ from varied_texts import varied_texts
 import topicprism
 from topicprism import Corpus, GibbsSLDA, SpectralSLDA
 from topicprism.datasets import make_slda
+from topicprism.documents import OnDisk
+from topicprism.spectral.moments import word_sums
 
 pytest.importorskip("distributed")
 import dask
@@ -75,6 +77,15 @@ def test_the_model_is_that_of_documents_in_memory(client, corpus, many, n):
     assert_allclose(one.eta, plain.eta, atol=1e-10)
     assert_array_equal(one.mu, other.mu)
     assert_array_equal(one.eta, other.eta)
+
+
+def test_an_executor_of_dasks_reads_files(client, corpus, tmp_path):
+    docs = OnDisk.write(tmp_path, corpus.shards(7))
+    with client.get_executor() as pool:
+        found = OnDisk.open(tmp_path, executor=pool, n_tasks=3)
+        assert found.total(word_sums).n == docs.total(word_sums).n == 1200
+        tasks = OnDisk.open(tmp_path, n_tasks=3)
+        assert_array_equal(found.total(word_sums).x, tasks.total(word_sums).x)
 
 
 def texts_of(n, columns):

@@ -82,6 +82,14 @@ def test_contents_are_looked_through_once(folder, monkeypatch):
     assert looked == list(docs.shards)
 
 
+def test_processes_of_lokys(folder):
+    from joblib.externals.loky import get_reusable_executor
+
+    pool = get_reusable_executor(max_workers=1)
+    assert OnDisk.open(folder, executor=pool).total(len) == 1200
+    pool.shutdown()
+
+
 def test_damage_is_seen_by_workers(folder, processes, tmp_path):
     for file in folder.iterdir():
         (tmp_path / file.name).write_bytes(file.read_bytes())
