@@ -178,6 +178,13 @@ def also_gathered(
     return AlsoGathered(part(c, *shared), gathered(c, subset))
 
 
+def are_in_memory(docs: Any) -> bool:
+    """Whether documents, of others perhaps, are here: then none need be gathered."""
+    while hasattr(docs, "docs"):
+        docs = docs.docs
+    return isinstance(docs, (Corpus, Threaded))
+
+
 def in_memory(docs: Documents, found: Gathered) -> Threaded:
     """Documents that were gathered from others, for as many threads."""
     return Threaded(found.corpus, int(getattr(docs, "n_threads", 1)))

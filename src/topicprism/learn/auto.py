@@ -21,6 +21,7 @@ from topicprism.documents.subsets import (
     MAX_ORDERED,
     KeyCounts,
     also_gathered,
+    are_in_memory,
     in_key_order,
     in_memory,
 )
@@ -83,11 +84,11 @@ def learn(docs: Documents, request: FitRequest, rng: np.random.Generator) -> Fit
 def _words_and_sample(
     docs: Documents, all_: Survey, request: FitRequest
 ) -> tuple[WordSums, Threaded | None]:
-    """Sums of words; and, of many documents, those that are looked at again and again, in memory.
+    """Sums of words; and, of many elsewhere, documents to look at again and again, in memory.
 
     They come along with the sums, so that no pass is spent on them.
     """
-    if all_.n_documents <= MAX_ORDERED:
+    if all_.n_documents <= MAX_ORDERED or are_in_memory(docs):
         return docs.total(word_sums), None
     needed = [TEXT.learn_documents, MODEL.noise_documents]
     most = max([*needed, SAMPLED.max_documents] if request.sampled else needed)
