@@ -21,7 +21,7 @@ FLOORS = [
     ["validation"],
     ["documents"],
     ["datasets", "vectorizer", "inference"],
-    ["samplers", "relatives", "evaluation"],
+    ["samplers", "relatives", "evaluation", "engines"],
     ["spectral"],
     ["show"],
     ["learn"],
@@ -252,7 +252,7 @@ def test_modules_are_found_without_an_import_of_their_own():
 
 def test_import_loads_nothing_optional_that_scikit_learn_does_not():
     heavy = ["matplotlib", "pandas", "polars", "pyarrow", "pyLDAvis", "torch", "cupy", "dask"]
-    heavy += ["pyspark", "arviz"]
+    heavy += ["distributed", "pyspark", "arviz"]
 
     def loaded(by):
         code = f"import sys; {by}; print(*[m for m in {heavy} if m in sys.modules])"

@@ -6,6 +6,7 @@ A document passes through the package in this order::
     vectorizer  raw text to counts
     estimators  the scikit-learn interface
     documents   counts and responses, in memory or on disk, and subsets of them
+    engines     the same on other machines
     learn       from documents to a model without tuning; learn.auto is the entry
     spectral    moments, tensors and the estimates from them: the paper
     samplers    the same model by Gibbs sampling

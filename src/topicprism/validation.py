@@ -11,7 +11,7 @@ from scipy.sparse import csr_array
 
 from topicprism._typing import Counts, Doc
 from topicprism.kernels import cpu
-from topicprism.limits import MAX_RESPONSE, MAX_WORDS
+from topicprism.limits import MAX_RESPONSE, MAX_WORDS, MIN_RESPONSE_GAP
 
 NATIVE = {np.dtype(t) for t in ("i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8", "f4", "f8")}
 NO_LIMIT = 1e100
@@ -41,10 +41,7 @@ def check_counts(counts: Any) -> Counts:
     if not X.has_canonical_format:  # inference goes by the order of the words
         X = X.copy()
         X.sum_duplicates()
-    at = int(cpu.first_not_a_count(X.data))
-    if at >= 0:
-        value, row = X.data[at], int(np.searchsorted(X.indptr, at, side="right")) - 1
-        raise ValueError(_not_a_count(value, f"document {row}, word {int(X.indices[at])}"))
+    refuse_no_counts(X)
     n_words = float(X.data.sum(dtype=float))
     if n_words > MAX_WORDS:
         raise ValueError(
@@ -52,6 +49,14 @@ def check_counts(counts: Any) -> Counts:
             f"most {MAX_WORDS} were expected, up to which sums are exact; pass raw word counts"
         )
     return cast(Counts, X)
+
+
+def refuse_no_counts(X: Any) -> None:
+    """Of rows in CSR format, however many: the first entry that is no count is named."""
+    at = int(cpu.first_not_a_count(X.data))
+    if at >= 0:
+        value, row = X.data[at], int(np.searchsorted(X.indptr, at, side="right")) - 1
+        raise ValueError(_not_a_count(value, f"document {row}, word {int(X.indices[at])}"))
 
 
 def _not_a_count(value: float, where: str) -> str:
@@ -96,6 +101,21 @@ def check_response(y: Any, n_documents: int) -> Doc:
             "documents without a response, or rescale it"
         )
     return response
+
+
+def check_varies(low: float, high: float, gap: float, n_documents: int) -> None:
+    """Refuse a response from ``low`` to ``high`` that there is nothing to learn about."""
+    if n_documents == 1:
+        raise ValueError("got 1 sample (document), but at least 2 were expected; add documents")
+    if low == high:
+        raise ValueError(
+            f"y is {low:g} for all {n_documents} documents, but it must vary to be "
+            "explained; check the column, or use SpectralLDA for topics alone"
+        )
+    if not gap > MIN_RESPONSE_GAP:
+        raise ValueError(
+            f"y is from {low:g} to {high:g}, a range too small to compute with; change its units"
+        )
 
 
 def wrong_length(shape: tuple[int, ...], n_documents: int) -> str:

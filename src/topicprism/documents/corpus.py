@@ -61,6 +61,9 @@ class Rows:
     def nnz(self) -> int:
         return len(self.data)
 
+    def __sizeof__(self) -> int:
+        return size_of(self)
+
     def to_csr(self) -> Counts:
         parts = (self.data, self.indices, self.indptr)
         return cast(Counts, csr_array(parts, shape=self.shape))
@@ -84,6 +87,11 @@ class Corpus:
 
     def __len__(self) -> int:
         return int(self.counts.shape[0])
+
+    def __sizeof__(self) -> int:
+        """Bytes of its arrays: by these, schedulers decide whether to move it."""
+        keys = self.__dict__.get("keys", self.y[:0])
+        return size_of(self.counts) + int(self.y.nbytes + keys.nbytes)
 
     def total(self, part: Callable[..., S], *shared: Any) -> S:
         return part(self, *shared)
@@ -152,13 +160,28 @@ def joined(corpora: Iterable[Corpus]) -> Corpus:
     found = [take_rows(piece.counts, 0, len(piece)) for piece in pieces]
     starts = np.cumsum([0, *(x.nnz for x in found)])
     indptr = [x.indptr[1:] + start for x, start in zip(found, starts[:-1], strict=True)]
+    index = np.int32 if starts[-1] <= np.iinfo(np.int32).max else np.int64
     rows = Rows(
-        np.concatenate([[0], *indptr]),
+        np.concatenate([[0], *indptr], dtype=index, casting="same_kind"),
         np.concatenate([x.indices for x in found]),
         np.concatenate([x.data for x in found]),
         (sum(map(len, pieces)), pieces[0].n_words),
     )
     return Corpus(rows, np.concatenate([piece.y for piece in pieces]))
+
+
+def alike(c: Corpus) -> Corpus:
+    """With the types that all shards have, so that each kernel is compiled once for them."""
+    X = c.counts
+    count = np.uint32 if X.data.max(initial=0) <= np.iinfo(np.uint32).max else np.uint64
+    index = np.int32 if X.nnz <= np.iinfo(np.int32).max else np.int64
+    ids = X.indices.astype(np.int32, copy=False)
+    rows = Rows(X.indptr.astype(index, copy=False), ids, X.data.astype(count), X.shape)
+    return Corpus(rows, np.ascontiguousarray(c.y, dtype=float), c.by_key)._with_keys(c, slice(None))
+
+
+def size_of(X: Counts | Rows) -> int:
+    return int(X.indptr.nbytes + X.indices.nbytes + X.data.nbytes)
 
 
 def document_keys(X: Counts | Rows) -> NDArray[np.uint64]:

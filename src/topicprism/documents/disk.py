@@ -7,30 +7,34 @@ them, responses.  Nothing in it is ever run.
 ``manifest.json`` is written last.  It has the length and the CRC-32 of each shard: a
 folder whose writer was stopped has none, lengths are compared when it is opened, and
 contents when a shard is first read, at some 1 GB a second.
+
+A pass is at most ``n_tasks`` tasks, each a run of consecutive shards, for threads of this
+process or for any ``concurrent.futures.Executor``, whose workers see the same folder.
 """
 
 from __future__ import annotations
 
 import json
+import os
 import zlib
+from collections import deque
 from collections.abc import Callable, Iterable, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import BrokenExecutor, Executor, ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import reduce
+from itertools import pairwise
 from operator import add
 from pathlib import Path
 from typing import Any, BinaryIO, TypeVar
 
 import numpy as np
-from scipy.sparse import csr_array
 
-from topicprism.documents.corpus import Corpus, Rows, joined
-from topicprism.documents.subsets import MAX_ORDERED
-from topicprism.documents.threads import Threaded
+from topicprism.documents.corpus import Corpus, Rows, alike
 from topicprism.io.atomic import replacing, write_bytes
 from topicprism.io.failures import reason
 from topicprism.kernels.blas import one_blas_thread
-from topicprism.validation import check_counts, check_response
+from topicprism.validation import check_counts, check_response, check_whole
 
 S = TypeVar("S")
 ENDING, MANIFEST, FORMAT = ".shard", "manifest.json", 1
@@ -40,15 +44,35 @@ BLOCK = 1 << 20  # bytes read at once for a checksum
 
 @dataclass(frozen=True)
 class OnDisk:
-    """Shards of documents in files; in memory are one shard and its sums per thread."""
+    """Shards of documents in files; in memory are one shard and its sums per thread.
+
+    An ``executor`` has workers elsewhere: processes, loky's, those of ``mpi4py.futures``, or of a
+    Dask client by ``client.get_executor()``.  ``n_threads`` are those of this process.
+    """
 
     shards: tuple[Path, ...]
     n_words: int
     n_threads: int = 1
+    executor: Executor | None = None
+    n_tasks: int = 64  # in a pass, at most
     unchecked: dict[Path, int] = field(default_factory=dict, compare=False, repr=False)  # CRC-32s
 
+    def __post_init__(self) -> None:
+        check_whole("n_tasks", self.n_tasks, "64 tasks keep some dozen workers busy")
+        if self.executor is not None and not hasattr(self.executor, "submit"):
+            raise ValueError(
+                f"executor={self.executor!r:.60}, but expected a concurrent.futures.Executor; pass "
+                "one, such as ProcessPoolExecutor(), or use n_threads"
+            )
+
     @classmethod
-    def open(cls, folder: str | Path, n_threads: int = 1) -> OnDisk:
+    def open(
+        cls,
+        folder: str | Path,
+        n_threads: int = 1,
+        executor: Executor | None = None,
+        n_tasks: int = 64,
+    ) -> OnDisk:
         there = sorted(Path(folder).glob(f"*{ENDING}"))
         if not there:
             raise ValueError(
@@ -62,7 +86,8 @@ class OnDisk:
                     f"{path} has {path.stat().st_size} bytes, but {size} were expected: it is not "
                     f"a whole shard; {WRITE_AGAIN}"
                 )
-        return cls(tuple(sums), n_words, n_threads, {path: crc for path, (_, crc) in sums.items()})
+        unchecked = {path: crc for path, (_, crc) in sums.items()}
+        return cls(tuple(sums), n_words, n_threads, executor, n_tasks, unchecked)
 
     @classmethod
     def write(cls, folder: str | Path, corpora: Iterable[Corpus], n_threads: int = 1) -> OnDisk:
@@ -82,30 +107,74 @@ class OnDisk:
         return cls.open(folder, n_threads)
 
     def total(self, part: Callable[..., S], *shared: Any) -> S:
-        """Added up in the order of the files: the same bits for any number of threads."""
-        with one_blas_thread, ThreadPoolExecutor(self.n_threads) as pool:
-            return reduce(add, pool.map(lambda file: part(self._read(file), *shared), self.shards))
+        """Added up in the order of the files: the same bits for any number of workers."""
+        tasks = self._tasks()
+        with ThreadPoolExecutor(self.n_threads) as threads:
+            pool = self.executor or threads
+            sums = deque(pool.submit(sum_of_files, task, part, shared) for task in tasks)
+            try:
+                found: S = reduce(add, (sums.popleft().result() for _ in tasks))
+            except BrokenExecutor as error:
+                raise RuntimeError(
+                    f"a worker process ended while it read {self.shards[0].parent} "
+                    f"({reason(error)}), perhaps for want of memory; use fewer workers, or write "
+                    "smaller shards"
+                ) from None
+            finally:
+                for one in sums:
+                    one.cancel()
+        self.unchecked.clear()
+        return found
 
-    def in_key_order(self, n_documents: int) -> OnDisk | Threaded:
-        """In memory, if these are few: then the order of documents makes no difference at all."""
-        if n_documents > MAX_ORDERED:
-            return self
-        return Threaded(joined(map(self._read, self.shards)).in_key_order(), self.n_threads)
+    def _tasks(self) -> list[list[File]]:
+        """Runs of consecutive shards, as equal as they can be."""
+        coming = [*self.shards[self.n_threads :], *[None] * self.n_threads]
+        files = [
+            File(path, self.n_words, self.unchecked.get(path), later)
+            for path, later in zip(self.shards, coming, strict=False)
+        ]
+        n = min(self.n_tasks, len(files))
+        edges = [i * len(files) // n for i in range(n + 1)]
+        return [files[start:stop] for start, stop in pairwise(edges)]
 
-    def _read(self, path: Path) -> Corpus:
-        expected = self.unchecked.get(path)
-        if expected is not None and _checksum(path) != expected:
+
+@dataclass(frozen=True)
+class File:
+    """A shard that is to be read."""
+
+    path: Path
+    n_words: int
+    crc: int | None  # of its contents; None if these have been checked
+    later: Path | None  # the shard that will be wanted by then
+
+    def read(self) -> Corpus:
+        if self.later is not None:
+            _begin_to_read(self.later)
+        if self.crc is None:
+            return alike(read(self.path, check=False))
+        if _checksum(self.path) != self.crc:
             raise ValueError(
-                f"{path} is damaged: its checksum is not that of its contents; {WRITE_AGAIN}"
+                f"{self.path} is damaged: its checksum is not that of its contents; {WRITE_AGAIN}"
             )
-        corpus = read(path)
-        self.unchecked.pop(path, None)
+        corpus = read(self.path)
         if corpus.n_words != self.n_words:
             raise ValueError(
-                f"{path} is over {corpus.n_words} words and the first shard over {self.n_words}, "
-                "but all must share one vocabulary; vectorise them together"
+                f"{self.path} is over {corpus.n_words} words and the first shard over "
+                f"{self.n_words}, but all must share one vocabulary; vectorise them together"
             )
-        return corpus
+        return alike(corpus)
+
+
+def sum_of_files(files: Sequence[File], part: Callable[..., S], shared: Sequence[Any]) -> S:
+    with one_blas_thread:
+        return reduce(add, (part(file.read(), *shared) for file in files))
+
+
+def _begin_to_read(path: Path) -> None:
+    """Ask the system to read a file meanwhile, where it can be asked."""
+    if hasattr(os, "posix_fadvise"):
+        with suppress(OSError), path.open("rb") as file:
+            os.posix_fadvise(file.fileno(), 0, 0, os.POSIX_FADV_WILLNEED)
 
 
 def _shard(folder: Path, i: int) -> Path:
@@ -162,7 +231,8 @@ class _Summed:
 def write(path: Path, corpus: Corpus) -> tuple[int, int]:
     """One shard; its length and checksum are returned."""
     given = corpus.counts
-    X = check_counts(given.to_csr() if isinstance(given, Rows) else given)
+    X = given.to_csr() if isinstance(given, Rows) else given
+    X = check_counts(X) if len(corpus) else X
     counts = X.data.astype(np.min_scalar_type(int(X.data.max(initial=0))))
     ids = X.indices.astype(np.int32)
     y = check_response(corpus.y, len(corpus))
@@ -173,16 +243,18 @@ def write(path: Path, corpus: Corpus) -> tuple[int, int]:
     return summed.size, summed.crc
 
 
-def read(path: Path) -> Corpus:
+def read(path: Path, check: bool = True) -> Corpus:
+    """A shard, if it is one; what has been read before need not be looked through again."""
     try:
         with path.open("rb") as file:
             n_words, indptr, ids, counts, y = (np.load(file, allow_pickle=False) for _ in range(5))
         if (kinds := "".join(a.dtype.kind for a in (n_words, indptr, ids, counts, y))) != "iiiuf":
             raise ValueError(f"its arrays are of the types {kinds}")
-        shape = (len(indptr) - 1, int(n_words[0]))
-        X = csr_array((counts, ids, indptr), shape=shape, copy=False)
-        X.check_format(full_check=True)
-        return Corpus(X, check_response(y, len(indptr) - 1))
+        X = Rows(indptr, ids, counts, (len(indptr) - 1, int(n_words[0]))).to_csr()
+        if check:
+            X.check_format(full_check=True)
+            check_response(y, X.shape[0])
+        return Corpus(X, y)
     except OSError:
         raise
     except Exception as error:  # numpy reads headers as Python, which may fail in any way

@@ -14,8 +14,8 @@ from typing import Any, TypeVar
 import numpy as np
 
 from topicprism._typing import Ints
-from topicprism.documents.corpus import Corpus, Documents, Rows, joined
-from topicprism.documents.subsets import MAX_ORDERED, OfDocuments
+from topicprism.documents.corpus import Corpus, Documents, Rows
+from topicprism.documents.subsets import OfDocuments
 from topicprism.documents.threads import Threaded
 
 S = TypeVar("S")
@@ -43,12 +43,6 @@ class OccurringWords(OfDocuments):
         found: S = self.docs.total(of_occurring, self.words, part, *shared)
         return found
 
-    def in_key_order(self, n_documents: int) -> Documents:
-        """In memory, if these are few, by keys that do not know of the other words."""
-        if n_documents > MAX_ORDERED:
-            return self
-        return Threaded(joined(self.total(_gathered)).in_key_order(), self.n_threads)
-
 
 def of_occurring(c: Corpus, words: Ints, part: Callable[..., S], *shared: Any) -> S:
     at = np.zeros(c.n_words, c.counts.indices.dtype)
@@ -60,7 +54,3 @@ def of_occurring(c: Corpus, words: Ints, part: Callable[..., S], *shared: Any) -
 
 def _itself(c: Corpus) -> Corpus:
     return c
-
-
-def _gathered(c: Corpus) -> tuple[Corpus, ...]:
-    return (c,)

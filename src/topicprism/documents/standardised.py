@@ -36,7 +36,8 @@ class StandardisedDocuments(OfDocuments):
         return replace(self, scale=replace(self.scale, scale=-self.scale.scale))
 
     def in_key_order(self, n_documents: int) -> StandardisedDocuments:
-        return StandardisedDocuments(in_key_order(self.docs, n_documents), self.scale)
+        ordered = in_key_order(self.docs, n_documents)
+        return self if ordered is self.docs else StandardisedDocuments(ordered, self.scale)
 
     def total(self, part: Callable[..., S], *shared: Any) -> S:
         found: S = self.docs.total(of_standardised, self.scale, part, *shared)

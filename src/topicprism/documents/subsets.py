@@ -17,7 +17,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from topicprism._typing import Ints
-from topicprism.documents.corpus import Corpus, Documents
+from topicprism.documents.corpus import Corpus, Documents, joined
+from topicprism.documents.sums import Additive
+from topicprism.documents.threads import Threaded
 
 S = TypeVar("S")
 KEYS = 2**64
@@ -138,14 +140,60 @@ class SubsetDocuments(OfDocuments):
 
 
 def in_key_order(docs: Documents, n_documents: int) -> Documents:
-    """The documents in the order of their keys, if the engine can put them there.
+    """The documents in the order of their keys: in memory, if few; else if the engine can do it.
 
     Sums over documents depend on their order in the last digit, and where text is not from the
     model a last digit may decide between two topics that explain it as well.
     """
-    ordered = getattr(docs, "in_key_order", None)
-    found: Documents = docs if ordered is None else ordered(n_documents)
-    return found
+    if (ordered := getattr(docs, "in_key_order", None)) is not None:
+        found: Documents = ordered(n_documents)
+        return found
+    return docs if n_documents > MAX_ORDERED else in_memory(docs, docs.total(gathered, ALL))
+
+
+@dataclass(frozen=True)
+class Gathered:
+    """Documents brought together, wherever they were kept; to be few."""
+
+    corpora: tuple[Corpus, ...]
+
+    def __add__(self, other: Gathered) -> Gathered:
+        return Gathered(self.corpora + other.corpora)
+
+    @property
+    def corpus(self) -> Corpus:
+        """In the order of their keys."""
+        return joined(self.corpora).in_key_order()
+
+
+def gathered(c: Corpus, subset: Subset) -> Gathered:
+    return Gathered((subset.rows(c),))
+
+
+@dataclass(frozen=True)
+class AlsoGathered(Additive, Generic[S]):
+    """A sum over all documents, and some of these."""
+
+    sums: S
+    some: Gathered
+
+
+def also_gathered(
+    c: Corpus, subset: Subset, part: Callable[..., S], *shared: Any
+) -> AlsoGathered[S]:
+    return AlsoGathered(part(c, *shared), gathered(c, subset))
+
+
+def are_in_memory(docs: Any) -> bool:
+    """Whether documents, of others perhaps, are here: then none need be gathered."""
+    while hasattr(docs, "docs"):
+        docs = docs.docs
+    return isinstance(docs, (Corpus, Threaded))
+
+
+def in_memory(docs: Documents, found: Gathered) -> Threaded:
+    """Documents that were gathered from others, for as many threads."""
+    return Threaded(found.corpus, int(getattr(docs, "n_threads", 1)))
 
 
 def of_subset(c: Corpus, subset: Subset, part: Callable[..., S], *shared: Any) -> S:

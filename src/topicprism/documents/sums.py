@@ -19,6 +19,21 @@ class Additive:
 
 
 @dataclass(frozen=True)
+class Extent:
+    """The least and the greatest of numbers; of none, infinite."""
+
+    low: float = np.inf
+    high: float = -np.inf
+
+    @classmethod
+    def of(cls, y: Array) -> Extent:
+        return cls(float(y.min(initial=np.inf)), float(y.max(initial=-np.inf)))
+
+    def __add__(self, other: Extent) -> Extent:
+        return Extent(min(self.low, other.low), max(self.high, other.high))
+
+
+@dataclass(frozen=True)
 class RunningMoments:
     """Weight, mean and squared deviations of numbers; stable under ``+`` far from zero."""
 

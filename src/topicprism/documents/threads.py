@@ -61,5 +61,10 @@ class Threaded:
     def with_response(self, y: Doc) -> Threaded:
         return Threaded(self.corpus.with_response(y), self.n_threads)
 
+    @property
+    def mirrored(self) -> Threaded:
+        """The same documents with the responses turned round."""
+        return self.with_response(-self.corpus.y)
+
     def in_key_order(self, n_documents: int) -> Threaded:
         return Threaded(self.corpus.in_key_order(), self.n_threads)

@@ -31,11 +31,10 @@ from topicprism.inference import (
     inference_of,
     posterior,
 )
-from topicprism.limits import MIN_RESPONSE_GAP
 from topicprism.model import Model
 from topicprism.samplers.state import mean_assignment
 from topicprism.show.notebook import topics_html
-from topicprism.validation import check_counts, check_response, refuse_masked
+from topicprism.validation import check_counts, check_response, check_varies, refuse_masked
 from topicprism.vectorizer.columns import indexed_like
 
 ENTRIES_PER_THREAD = 2_000  # of counts: inference of fewer takes less time than to start a thread
@@ -287,20 +286,9 @@ def varied(y: Any, n_documents: int, name: str) -> Doc:
             f"{name} requires y to be passed, but the target y is None; pass one number per "
             "document, or use SpectralLDA for topics alone"
         )
-    if n_documents == 1:
-        raise ValueError("got 1 sample (document), but at least 2 were expected; add documents")
     refuse_masked(y, "responses y")
     response = check_response(column_or_1d(y, warn=True), n_documents)
-    low, high = response.min(), response.max()
-    if low == high:
-        raise ValueError(
-            f"y is {low:g} for all {n_documents} documents, but it must vary to be "
-            "explained; check the column, or use SpectralLDA for topics alone"
-        )
-    if not np.std(response) > MIN_RESPONSE_GAP:
-        raise ValueError(
-            f"y is from {low:g} to {high:g}, a range too small to compute with; change its units"
-        )
+    check_varies(response.min(), response.max(), float(np.std(response)), n_documents)
     return response
 
 

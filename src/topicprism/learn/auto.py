@@ -10,6 +10,7 @@ since the word that goes with the response most is made to go with high ones.
 
 from __future__ import annotations
 
+from copy import deepcopy
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -18,8 +19,16 @@ from topicprism._typing import Word
 from topicprism.documents.corpus import MIN_WORDS, Corpus, Documents
 from topicprism.documents.occurring import over_words
 from topicprism.documents.standardised import StandardisedDocuments
-from topicprism.documents.subsets import MAX_ORDERED, KeyCounts, in_key_order
-from topicprism.documents.sums import Additive, RunningMoments
+from topicprism.documents.subsets import (
+    MAX_ORDERED,
+    KeyCounts,
+    also_gathered,
+    are_in_memory,
+    in_key_order,
+    in_memory,
+)
+from topicprism.documents.sums import Additive, Extent, RunningMoments
+from topicprism.documents.threads import Threaded
 from topicprism.kernels.blas import one_blas_thread
 from topicprism.learn import (
     as_printed,
@@ -29,14 +38,15 @@ from topicprism.learn import (
     sketch_regime,
     text_regime,
 )
-from topicprism.learn.defaults import MODEL, SAMPLED, SKETCH
+from topicprism.learn.defaults import MODEL, SAMPLED, SKETCH, TEXT
 from topicprism.learn.result import AS_ASKED, FitContext, FitRequest, FitResult
 from topicprism.learn.spectrum import describe_spectrum, determines_alpha0, read_spectrum
 from topicprism.model import ResponseScale
 from topicprism.spectral.basis import points_down
 from topicprism.spectral.decompose import width_for
-from topicprism.spectral.moments import word_sums
+from topicprism.spectral.moments import WordSums, word_sums
 from topicprism.spectral.sketch import Sketch, sketch_of
+from topicprism.validation import check_response, check_varies, refuse_no_counts
 
 
 def learn(docs: Documents, request: FitRequest, rng: np.random.Generator) -> FitResult:
@@ -44,6 +54,7 @@ def learn(docs: Documents, request: FitRequest, rng: np.random.Generator) -> Fit
     request.check(docs.n_words)
     with one_blas_thread:  # what is not in the passes is small
         all_ = docs.total(survey)
+        all_.check(request.supervised)
         words = np.flatnonzero(all_.words)
         if 1 < len(words) < docs.n_words:  # a column of zeros is to make no difference
             return learn(over_words(docs, words), request, rng).over(words, docs.n_words)
@@ -54,12 +65,14 @@ def learn(docs: Documents, request: FitRequest, rng: np.random.Generator) -> Fit
         docs, request = StandardisedDocuments(docs, all_.scale), request.standardised(all_.scale)
         if request.as_printed:
             return as_printed.from_documents(docs, request, rng).in_units(all_.scale)
-        sums = docs.total(word_sums)
+        sums, some = _words_and_sample(docs, all_, request)
         if points_down(sums):  # so that -y has the same topics
-            docs, sums = docs.mirrored, sums.mirrored
-        sketch = sketch_of(docs, sums, width_for(request.n_topics or MODEL.max_topics), rng)
+            docs, sums, some = docs.mirrored, sums.mirrored, some and some.mirrored
+        width, start = width_for(request.n_topics or MODEL.max_topics), deepcopy(rng)
+        sketch = sketch_of(docs, sums, width, rng)
         spectrum = read_spectrum(sketch, request, sums)
-        context = FitContext(docs, sketch, all_.keys, request, rng, spectrum.why, ordered)
+        context = FitContext(docs, sketch, all_.keys, request, rng, spectrum.why, some)
+        context = context if ordered else replace(context, start=start)
         found = model_regime.from_sketch(sketch, spectrum, request, rng)
         why_not = model_check.doubt(found, context) if found is not None else ""
         if found is not None and not why_not:
@@ -71,6 +84,21 @@ def learn(docs: Documents, request: FitRequest, rng: np.random.Generator) -> Fit
             found = found.with_reason(why_not) if why_not else found
     found = found.saying_its_method(request.settings.method, request.supervised)
     return replace(found.in_units(docs.scale), n_short=all_.n_short)
+
+
+def _words_and_sample(
+    docs: Documents, all_: Survey, request: FitRequest
+) -> tuple[WordSums, Threaded | None]:
+    """Sums of words; and, of many elsewhere, documents to look at again and again, in memory.
+
+    They come along with the sums, so that no pass is spent on them.
+    """
+    if all_.n_documents <= MAX_ORDERED or are_in_memory(docs):
+        return docs.total(word_sums), None
+    needed = [TEXT.learn_documents, MODEL.noise_documents]
+    most = max([*needed, SAMPLED.max_documents] if request.sampled else needed)
+    found = docs.total(also_gathered, all_.keys.at_most(most), word_sums)
+    return found.sums, in_memory(docs, found.some)
 
 
 def _sampled(context: FitContext, n_tokens: float) -> bool:
@@ -115,10 +143,21 @@ class Survey(Additive):
     keys: KeyCounts
     n_documents: int
     words: Word  # how often each occurs
+    extent: Extent  # of all responses
 
     @property
     def n_tokens(self) -> float:
         return float(self.words.sum())
+
+    def check(self, supervised: bool) -> None:
+        """Refuse what nothing can be learnt from, as the estimators do that are given counts."""
+        if self.n_documents == 0:
+            raise ValueError(
+                "got no documents, but at least 2 were expected; check that any shard has some"
+            )
+        low, high = self.extent.low, self.extent.high
+        if supervised:
+            check_varies(low, high, high - low, self.n_documents)
 
     @property
     def scale(self) -> ResponseScale:
@@ -130,8 +169,11 @@ class Survey(Additive):
 
 
 def survey(c: Corpus) -> Survey:
+    """Counts and responses are checked here, wherever they come from."""
+    refuse_no_counts(c.counts)
+    check_response(c.y, len(c))
     lengths = c.lengths
     long = lengths >= MIN_WORDS
     y = RunningMoments.of(c.y, long.astype(float))
     words = np.bincount(c.counts.indices, c.counts.data, c.n_words).astype(float)
-    return Survey(y, KeyCounts.of(c, long), len(c), words)
+    return Survey(y, KeyCounts.of(c, long), len(c), words, Extent.of(c.y))

@@ -12,8 +12,8 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from topicprism.documents.corpus import MIN_WORDS, Corpus, joined
-from topicprism.documents.subsets import ALL, KeyCounts, Subset
+from topicprism.documents.corpus import MIN_WORDS, Corpus
+from topicprism.documents.subsets import ALL, KeyCounts, Subset, gathered
 from topicprism.inference import infer
 from topicprism.learn.crossfit import Predictions, predictions_of
 from topicprism.learn.defaults import TEXT
@@ -23,20 +23,6 @@ from topicprism.learn.result import FitContext, Trial
 from topicprism.model import Model
 
 Learner = Callable[[Corpus, int], Model]  # of some documents, so many topics
-
-
-@dataclass(frozen=True)
-class Gathered:
-    """Documents brought together in memory."""
-
-    corpora: tuple[Corpus, ...]
-
-    def __add__(self, other: Gathered) -> Gathered:
-        return Gathered(self.corpora + other.corpora)
-
-
-def gathered(c: Corpus, subset: Subset) -> Gathered:
-    return Gathered((subset.rows(c),))
 
 
 @dataclass
@@ -77,6 +63,6 @@ def folds_of(context: FitContext, learn: Learner) -> Folds | None:
     n = context.n_documents
     if not are_few(n, context.sketch) or n < TEXT.min_fold_documents * TEXT.few_folds:
         return None
-    corpus = joined(context.docs.total(gathered, context.within).corpora).in_key_order()
+    corpus = context.docs.total(gathered, context.within).corpus
     keys = KeyCounts.of(corpus, corpus.lengths >= MIN_WORDS)
     return Folds(corpus, keys, keys.cut(TEXT.few_folds), learn)

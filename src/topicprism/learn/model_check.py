@@ -12,10 +12,11 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from topicprism.documents.subsets import Subset, SubsetDocuments
+from topicprism.documents.subsets import ALL, Subset, SubsetDocuments
 from topicprism.learn import text_regime
 from topicprism.learn.crossfit import Predictions, fit_halves, held_out
 from topicprism.learn.defaults import MODEL, TEXT
+from topicprism.learn.few import Folds
 from topicprism.learn.response_topics import text_sketch
 from topicprism.learn.result import FitContext, FitResult
 from topicprism.learn.ridge import products
@@ -28,9 +29,9 @@ def doubt(found: FitResult, context: FitContext) -> str:
     edge, request = context.sketch.noise_edge, context.request
     if edge <= MODEL.doubtful_noise_edge or not request.supervised:
         return ""
-    subset, k = context.at_most(TEXT.learn_documents), request.n_topics or TEXT.n_topics_of_few
-    theirs = max(_predictions_of_text(context, subset, k).shrunk_r2, 0.0)
-    ours = _r2_of_model(found, context, subset)
+    folds, some = text_regime.few_folds(context), context.sample(TEXT.learn_documents)
+    theirs = max(_predictions_of_text(some, folds).shrunk_r2, 0.0)
+    ours = _r2_of_model(found, some)
     if ours >= MODEL.min_r2_share * theirs - MODEL.r2_tolerance:
         return ""
     seems = (
@@ -49,7 +50,7 @@ def predicts_worse_than_the_mean(found: FitResult, context: FitContext) -> str:
     request, model = context.request, found.model
     if not request.supervised or request.alpha0 is not None or model.n_topics == 1:
         return ""
-    p = context.docs.total(products, model, context.at_most(TEXT.trial_documents))
+    p = context.sample(TEXT.trial_documents).docs.total(products, model, ALL)
     if p.pr2(model.eta) >= 0:
         return ""
     return (
@@ -58,19 +59,19 @@ def predicts_worse_than_the_mean(found: FitResult, context: FitContext) -> str:
     )
 
 
-def _predictions_of_text(context: FitContext, subset: Subset, k: int) -> Predictions:
-    folds = text_regime.few_folds(context)
+def _predictions_of_text(context: FitContext, folds: Folds | None) -> Predictions:
+    k = context.request.n_topics or TEXT.n_topics_of_few
     if folds:
         return folds.of(k)[0]
-    halves = fit_halves(context.keys, subset, text_regime.HalfLearner(context, k))
+    halves = fit_halves(context.keys, context.within, text_regime.HalfLearner(context, k))
     return held_out(context.docs, halves)
 
 
-def _r2_of_model(found: FitResult, context: FitContext, subset: Subset) -> float:
+def _r2_of_model(found: FitResult, context: FitContext) -> float:
     if found.model.n_topics == 1:
         return 0.0  # it predicts the mean
     try:
-        models = fit_halves(context.keys, subset, _HalfModel(context, found))
+        models = fit_halves(context.keys, context.within, _HalfModel(context, found))
     except (TooManyTopics, np.linalg.LinAlgError):  # half of the documents do not have as many
         return -np.inf
     shares = [m.alpha.min() / m.alpha.sum() for _, m in models]

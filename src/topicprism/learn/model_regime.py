@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from topicprism.documents.subsets import Subset, map_subsets
+from topicprism.documents.subsets import Subset, SubsetDocuments, map_subsets
 from topicprism.evaluation import match
 from topicprism.learn.coefficients import Coefficients, coefficients
 from topicprism.learn.defaults import MODEL
@@ -26,7 +26,7 @@ from topicprism.spectral.cross_fitted import cross_fitted_sketches
 from topicprism.spectral.decompose import SPARE_COORDINATES, by_effect, decompose
 from topicprism.spectral.moments import word_sums
 from topicprism.spectral.recovery import noise_variance_std
-from topicprism.spectral.sketch import Sketch, moments_of_subsets
+from topicprism.spectral.sketch import Sketch, moments_of_subsets, sketch_over
 
 
 def from_sketch(
@@ -132,7 +132,7 @@ def _with_noise(found: FitResult, context: FitContext) -> FitResult:
         folds = _cross_fitted_models(found, context)
         if not folds:
             return found
-        second = noise_by_split_half(context.docs, folds)
+        second = noise_by_split_half(context.sample(MODEL.noise_documents).docs, folds)
     except (TooManyTopics, np.linalg.LinAlgError):  # too few documents, or topics that are alike
         return found
     if not second.std < first.std:
@@ -147,19 +147,20 @@ def _cross_fitted_models(found: FitResult, context: FitContext) -> list[tuple[li
 
     Their coordinates for words may be the same, if the responses of each fold have their own.
     """
-    docs, keys, k = context.docs, context.keys, found.model.n_topics
-    part = context.at_most(MODEL.noise_documents)
-    pieces = [*keys.cut(MODEL.noise_folds, part), part.rest]
+    some, k = context.sample(MODEL.noise_documents), found.model.n_topics
+    tested = some.folds(MODEL.noise_folds)
     basis = context.sketch.leading(k + SPARE_COORDINATES).basis
-    sums = map_subsets(docs, pieces, word_sums)
-    if min(s.n for s in sums[:-1]) == 0:
+    sums = map_subsets(some.docs, tested, word_sums)
+    if min(s.n for s in sums) == 0:
         return []  # too few documents that differ
     basis = basis.extend(np.column_stack([s.yx_about(basis.centre) for s in sums]))
-    rests = without_each(moments_of_subsets(docs, pieces, basis))
+    others = SubsetDocuments(context.docs, some.within.rest)  # whose E[y x] is in the basis with
+    moments = moments_of_subsets(some.docs, tested, basis)  # that of all and those of the folds
+    rests = without_each([*moments, sketch_over(others, basis)])
     variance = found.model.sigma**2
     known = replace(context.request.settings, whitening="auto", noise_variance=variance)
     folds = []
-    for fold, rest in zip(pieces[:-1], rests, strict=False):
+    for fold, rest in zip(tested, rests, strict=False):
         model = decompose(rest, k, found.selection.alpha0, known, rng=context.rng).model
-        folds.append((keys.cut(MODEL.jackknife_folds, fold), model))
+        folds.append((context.keys.cut(MODEL.jackknife_folds, fold), model))
     return folds

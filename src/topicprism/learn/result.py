@@ -12,7 +12,7 @@ import numpy as np
 
 from topicprism._typing import Array, Ints, Topic
 from topicprism.documents.corpus import Documents
-from topicprism.documents.subsets import ALL, KeyCounts, Subset
+from topicprism.documents.subsets import ALL, KeyCounts, Subset, SubsetDocuments
 from topicprism.model import Model, ResponseScale
 from topicprism.spectral.decompose import Solution, by_effect
 from topicprism.spectral.settings import Settings
@@ -80,8 +80,14 @@ class FitContext:
     request: FitRequest
     rng: np.random.Generator
     spectrum_reason: str = ""  # what the spectrum of the words shows, in words
-    ordered: bool = True  # whether sums over documents are taken in the order of their keys
+    in_memory: Documents | None = None  # some of them, for :meth:`sample`; None if they all are
+    start: np.random.Generator | None = None  # of the sketch, if not in the order of their keys
     within: Subset = ALL  # where the keys of its documents are
+
+    @property
+    def ordered(self) -> bool:
+        """Whether sums over documents were taken in the order of their keys."""
+        return self.start is None
 
     @cached_property
     def n_documents(self) -> int:
@@ -92,6 +98,13 @@ class FitContext:
 
     def folds(self, n: int) -> list[Subset]:
         return self.keys.cut(n, self.within)
+
+    def sample(self, n: int) -> FitContext:
+        """At most ``n`` of the documents, in memory, beside the sketch of all."""
+        within = self.at_most(n)
+        docs = self.docs if self.in_memory is None else self.in_memory
+        docs = docs if within == self.within else SubsetDocuments(docs, within)
+        return replace(self, docs=docs, within=within, in_memory=None, start=None)
 
 
 @dataclass(frozen=True)

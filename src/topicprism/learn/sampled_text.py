@@ -26,8 +26,8 @@ import numpy as np
 
 from topicprism._typing import Counts, Topic, WordTopic
 from topicprism.documents import Threaded
-from topicprism.documents.corpus import Corpus, joined, take_rows
-from topicprism.documents.subsets import ALL, KeyCounts, Subset
+from topicprism.documents.corpus import Corpus, take_rows
+from topicprism.documents.subsets import ALL, KeyCounts, Subset, gathered
 from topicprism.inference import infer, weighed
 from topicprism.learn import text_regime
 from topicprism.learn.crossfit import (
@@ -39,7 +39,6 @@ from topicprism.learn.crossfit import (
     with_cross_fit,
 )
 from topicprism.learn.defaults import SAMPLED, STEERING, TEXT
-from topicprism.learn.few import gathered
 from topicprism.learn.judging import describe, judged, more_topics
 from topicprism.learn.refine import gradients, map_products, refine, shifted
 from topicprism.learn.response_topics import FirstTopics, text_sketch
@@ -260,10 +259,10 @@ def _start(context: FitContext, k: int) -> Model:
 
 def _sample(context: FitContext, n_topics: int) -> tuple[Threaded, FitContext]:
     """The documents that are sampled, in memory and in the order of their keys; their context."""
-    found = context.docs.total(gathered, context.at_most(SAMPLED.max_documents))
-    corpus = without_floods(joined(found.corpora).in_key_order())
+    some = context.sample(SAMPLED.max_documents)
+    corpus = without_floods(some.docs.total(gathered, ALL).corpus)
     docs = Threaded(corpus, getattr(context.docs, "n_threads", 1))
-    own = replace(context, docs=docs, keys=KeyCounts.of(corpus), ordered=True)
+    own = replace(some, docs=docs, keys=KeyCounts.of(corpus), within=ALL)
     if not context.ordered:
         own = replace(own, sketch=text_sketch(docs, n_topics, context.rng))
     return docs, own

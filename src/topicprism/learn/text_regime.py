@@ -9,6 +9,7 @@
 
 from __future__ import annotations
 
+from copy import deepcopy
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -30,21 +31,18 @@ Chosen = tuple[int, str, tuple[Trial, ...]]  # number of topics, why, and what w
 
 def from_documents(context: FitContext) -> FitResult:
     """The best model of text."""
-    context = context if context.ordered else _in_key_order(context)
-    request = context.request
+    context = _in_key_order(context)
+    request, first = context.request, FirstTopics(context)
     folds = few_folds(context)
+    context = context.sample(TEXT.learn_documents)  # with the sketch and first topics of all
     chosen = (
         _number_of_topics(context, folds)
         if request.n_topics is None
         else (request.n_topics, AS_ASKED, ())
     )
-    first = FirstTopics(context)
     if not request.supervised:
         start = replace(first.of(chosen[0])[0], burstiness=0.0)  # judged by every one of its words
-        subset = context.at_most(TEXT.learn_documents)
-        return _without_response(
-            context, refine(context.docs, start, TEXT.rounds, 0, subset), chosen
-        )
+        return _without_response(context, refine(context.docs, start, TEXT.rounds), chosen)
     best = _supervised(context, first, chosen, folds)
     for k in sorted((k for k in TEXT.candidates if k < chosen[0]), reverse=True):
         if not best.dropped or best.model.n_topics >= k:
@@ -96,12 +94,11 @@ def _supervised(
     start, n_frozen = first.of(k)
     if start.n_topics < k:
         why += f", but the words support only {start.n_topics}"
-    subset = context.at_most(TEXT.learn_documents)
-    model = refine(context.docs, start, TEXT.rounds, n_frozen, subset)
+    model = refine(context.docs, start, TEXT.rounds, n_frozen)
     found = _with_response(context, model, n_frozen, (k, why, trials))
     if not context.request.cross_fitted:
         return found
-    halves = fit_halves(context.keys, subset, HalfLearner(context, model.n_topics))
+    halves = fit_halves(context.keys, context.within, HalfLearner(context, model.n_topics))
     by_folds = folds.of(k)[0] if folds else None
     trials = tuple(
         with_common(t, context.docs, halves, context.keys) if t.n_topics == k else t
@@ -132,10 +129,12 @@ class HalfLearner:
 
 def _in_key_order(context: FitContext) -> FitContext:
     """On text a last digit may decide between topics: so sums do not depend on the rows' order."""
-    docs = in_key_order(context.docs, context.n_documents)
+    docs = context.docs if context.ordered else in_key_order(context.docs, context.n_documents)
+    if docs is context.docs or context.start is None:
+        return context
     n_topics = context.request.n_topics or MODEL.max_topics
-    sketch = text_sketch(docs, n_topics, context.rng)
-    return replace(context, docs=docs, sketch=sketch, ordered=True)
+    sketch = text_sketch(docs, n_topics, deepcopy(context.start))
+    return replace(context, docs=docs, sketch=sketch, start=None)
 
 
 def _with_response(context: FitContext, model: Model, n_frozen: int, chosen: Chosen) -> FitResult:
@@ -149,8 +148,7 @@ def _with_response(context: FitContext, model: Model, n_frozen: int, chosen: Cho
             "the best"
         )
     model = model.with_alpha0(alpha0)
-    subset = context.at_most(TEXT.learn_documents)
-    found = calibrate(context.docs, model, subset)
+    found = calibrate(context.docs, model, ALL)
     order = np.lexsort((-found.model.alpha, found.model.eta))
     model = found.model.reordered(order)
     variance = "the residual variance of the regression less the uncertainty of the proportions"
@@ -218,16 +216,16 @@ def _number_of_topics(context: FitContext, folds: Folds | None) -> Chosen:
 def _trials(context: FitContext, tried: list[int]) -> tuple[Trial, ...]:
     """Each number of topics, learnt without some documents and tried on these."""
     share = min(TEXT.held_out, TEXT.trial_documents / 2 / context.n_documents)
-    rest = context.keys.share(0, 1 - share)
+    rest = context.keys.share(0, 1 - share, context.within)
+    last = Subset(rest.stop, context.within.stop)
     docs = SubsetDocuments(context.docs, rest)
     sketch = text_sketch(docs, max(tried), context.rng)
     known = replace(context, docs=docs, sketch=sketch, within=rest)
-    held_out, first = SubsetDocuments(context.docs, rest.rest), FirstTopics(known)
-    read = context.at_most(TEXT.learn_documents)
+    held_out, first = SubsetDocuments(context.docs, last), FirstTopics(known)
 
     def trial(k: int) -> Trial:
         scored, model = _trial(known, k, first.of(k), held_out)
-        return judged(scored, context.docs, [(rest.rest, model)], context.keys, read)
+        return judged(scored, context.docs, [(last, model)], context.keys, context.within)
 
     return tuple(trial(k) for k in tried)
 

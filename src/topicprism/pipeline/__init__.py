@@ -6,6 +6,7 @@
     provenance  what is remembered of the documents             Ledger, Fingerprint
     fitted      the two steps and both together, in memory      TopicPipeline, fit
     streaming   the same from a table larger than memory        Source, fit_chunks
+    collections the same from Dask's collections, by its workers
     scoring     predictions beside a baseline's, held out
 
 :func:`fit` and the command ``topicprism fit`` differ in where the documents are kept, in memory

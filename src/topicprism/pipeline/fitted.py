@@ -131,6 +131,8 @@ class TopicPipeline(Pipeline):
     @available_if(lambda self: hasattr(self.topics, "transform"))  # type: ignore[untyped-decorator]
     def transform(self, X: Any, **params: Any) -> Any:
         """Topic proportions; as a pandas frame, if that was asked for, with the index of X."""
+        if hasattr(X, "__dask_graph__"):
+            return _lazily(self.transform, X, len(self.model.alpha), **params)
         return indexed_like(X, super().transform(X, **params))
 
     def fit_transform(self, X: Any, y: Any = None, **params: Any) -> Any:
@@ -152,7 +154,9 @@ class TopicPipeline(Pipeline):
 
         @available_if(lambda self: hasattr(self.topics, "predict"))
         def predict(self, X, **options):
-            """The response of each document, on its own scale."""
+            """The response of each document, on its own scale; lazily of a Dask collection."""
+            if hasattr(X, "__dask_graph__"):
+                return _lazily(self.predict, X, **options)
             return unscaled(self.info.get("log"), super().predict(X, **options))
 
         @available_if(lambda self: hasattr(self.topics, "score"))
@@ -227,7 +231,8 @@ def fit(
     ----------
     texts : list, ndarray, or column of pandas, polars or pyarrow; or matrix of counts
         One string for each document; or word counts, one row for each, as a sparse matrix or
-        array of scipy's or a two-dimensional ndarray.  Counts are taken as they are.
+        array of scipy's or a two-dimensional ndarray.  Counts are taken as they are.  Or a Series
+        or Bag of Dask, or an Array of it with sparse blocks: its workers do the work.
     y : the same, of numbers; or of labels for ``MedLDAClassifier``
         The response; not needed by ``SpectralLDA``.
     max_features, min_df, max_df, stop_words, ngram_range, lowercase, vocabulary
@@ -265,7 +270,8 @@ def fit(
         Japanese or Thai: words must be set apart first.
     """
     topics = topics_step(estimator, n_jobs, random_state, options)
-    docs = as_documents(texts)
+    on_dask = hasattr(texts, "__dask_graph__")
+    docs = texts if on_dask else as_documents(texts)
     counting = {
         "lowercase": lowercase,
         "stop_words": stop_words,
@@ -274,7 +280,12 @@ def fit(
         "min_df": min_df,
         "max_features": max_features,
     }
-    counts = counts_step(counting, vocabulary, n_jobs, given=are_counts(docs))
+    given = getattr(texts, "ndim", 1) == 2 if on_dask else are_counts(docs)
+    counts = counts_step(counting, vocabulary, n_jobs, given)
+    if on_dask:
+        from topicprism.pipeline.collections import fit_collection
+
+        return assemble(counts, topics, fit_collection(texts, y, counts, topics, log))
     batch = present(docs, None if y is None else as_list(y))
     return TopicPipeline([("counts", counts), ("topics", topics)], log=log)._fit_batch(batch)
 
@@ -295,6 +306,13 @@ def assemble(
         )
     pipeline.info_ = dict(info)
     return pipeline
+
+
+def _lazily(method: Any, X: Any, width: int | None = None, **options: Any) -> Any:
+    """What a method gives for the partitions of a Dask collection, once these are computed."""
+    from topicprism.pipeline.collections import Lazily
+
+    return Lazily(method, width, options).of(X)
 
 
 def unscaled(scale: scales.Scale, predicted: Any) -> Any:

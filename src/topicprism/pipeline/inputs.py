@@ -76,6 +76,23 @@ def as_list(column: Any) -> list[Any]:
 
 def present(docs: Any, y: list[Any] | None) -> Batch:
     """The documents that have a text and a response."""
+    batch = kept(docs, y)
+    warn_of_missing(batch.left_out, batch.n_rows)
+    return batch
+
+
+def warn_of_missing(left_out: Counter[str], n: int) -> None:
+    if left_out:
+        listed = " and ".join(f"{times} with {why}" for why, times in left_out.items())
+        warnings.warn(
+            f"{left_out.total()} of {n} documents are left out: {listed}",
+            MissingValuesWarning,
+            stacklevel=4,
+        )
+
+
+def kept(docs: Any, y: list[Any] | None) -> Batch:
+    """The same, with nothing said of the others."""
     n = n_of(docs)
     kind = "rows of counts" if are_counts(docs) else "texts"
     if y is not None and len(y) != n:
@@ -93,12 +110,6 @@ def present(docs: Any, y: list[Any] | None) -> Batch:
     left_out = +Counter({why: int(rows.sum()) for why, rows in reasons.items()})
     if left_out:
         keep = np.flatnonzero(~(no_text | no_response | too_large))
-        listed = " and ".join(f"{times} with {why}" for why, times in left_out.items())
-        warnings.warn(
-            f"{left_out.total()} of {n} documents are left out: {listed}",
-            MissingValuesWarning,
-            stacklevel=3,
-        )
         docs = docs[keep] if are_counts(docs) else [docs[i] for i in keep]
         y = None if y is None else [y[i] for i in keep]
     return Batch(docs, None if y is None else np.array(y), left_out)

@@ -39,6 +39,11 @@ class Fingerprint:
             self._sum = (self._sum + int.from_bytes(digest, "little")) % 2**128
         return self
 
+    def __add__(self, other: Fingerprint) -> Fingerprint:
+        both = Fingerprint()
+        both._sum = (self._sum + other._sum) % 2**128
+        return both
+
     def hexdigest(self) -> str:
         return f"{self._sum:032x}"
 
@@ -73,8 +78,18 @@ class Thinned:
     def add(self, numbers: Doc) -> None:
         new = numbers[-self.n % self.every :: self.every]
         self.values, self.n = np.concatenate([self.values, new]), self.n + len(numbers)
+        self._thin()
+
+    def __add__(self, other: Thinned) -> Thinned:
+        """Of both sequences, one after the other: evenly spaced in each."""
+        every = max(self.every, other.every)
+        values = np.concatenate([t.values[:: every // t.every] for t in (self, other)])
+        return Thinned(values, every, self.n + other.n)._thin()
+
+    def _thin(self) -> Thinned:
         while len(self.values) > MAX_SAMPLE:
             self.values, self.every = self.values[::2].copy(), 2 * self.every
+        return self
 
 
 @dataclass
@@ -109,6 +124,20 @@ class Ledger:
         elif len(y):
             self.labels.update(map(str, y.tolist()))
         return self
+
+    def __add__(self, other: Ledger) -> Ledger:
+        """Of the documents of both."""
+        return Ledger(
+            self.n_documents + other.n_documents,
+            self.left_out + other.left_out,
+            self.example or other.example,
+            self.moments + other.moments,
+            min(self.low, other.low),
+            max(self.high, other.high),
+            self.sample + other.sample,
+            self.labels | other.labels,
+            self.fingerprint + other.fingerprint,
+        )
 
     @property
     def n_rows(self) -> int:

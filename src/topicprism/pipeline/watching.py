@@ -7,10 +7,15 @@ from dataclasses import dataclass, replace
 from typing import Any, Protocol, TypeVar
 
 from topicprism.documents.corpus import Documents
-from topicprism.documents.subsets import OfDocuments, in_key_order, of_subset, of_subsets
+from topicprism.documents.subsets import (
+    OfDocuments,
+    gathered,
+    in_key_order,
+    of_subset,
+    of_subsets,
+)
 from topicprism.learn.auto import survey
 from topicprism.learn.crossfit import inferred, mean_shares
-from topicprism.learn.few import gathered
 from topicprism.learn.judging import words_together
 from topicprism.learn.noise import cross_products
 from topicprism.learn.refine import expected_counts
@@ -69,7 +74,8 @@ class Watched(OfDocuments):
         return self.docs.total(part, *shared)
 
     def in_key_order(self, n_documents: int) -> Watched:
-        return replace(self, docs=in_key_order(self.docs, n_documents))
+        ordered = in_key_order(self.docs, n_documents)
+        return self if ordered is self.docs else replace(self, docs=ordered)
 
 
 def _purpose(part: Callable[..., Any], *shared: Any) -> str:

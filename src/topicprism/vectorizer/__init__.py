@@ -23,20 +23,20 @@ from topicprism.defaults import AUTO
 from topicprism.vectorizer.columns import PrecomputedCounts, columns_of, with_index_of
 from topicprism.vectorizer.counting import (
     Analysis,
-    Statistics,
+    CountedTexts,
     Vocabulary,
+    absorb,
     assemble,
-    choose,
     chosen,
     documents,
     given,
     merge,
-    too_common,
 )
 from topicprism.vectorizer.lexicon import Lexicon
 from topicprism.vectorizer.stop_lists import stop_words
+from topicprism.vectorizer.tally import Tally, choose, too_common
 
-__all__ = ["FastCountVectorizer", "PrecomputedCounts", "stop_words"]
+__all__ = ["FastCountVectorizer", "PrecomputedCounts", "Tally", "stop_words"]
 
 
 class FastCountVectorizer(BaseEstimator):
@@ -140,7 +140,7 @@ class FastCountVectorizer(BaseEstimator):
         if self.vocabulary is not None:
             self._learn(texts, keep=False)
             return self
-        before: Statistics | None = getattr(self, "_statistics", None)
+        before: Tally | None = getattr(self, "_statistics", None)
         if before is None and hasattr(self, "_vocabulary"):
             raise ValueError(
                 "got more documents for a vocabulary without word counts, as it comes from a "
@@ -149,12 +149,35 @@ class FastCountVectorizer(BaseEstimator):
         counted = analysis.run(texts, known=None, keep=False)
         lexicons = [*([before.lexicon] if before else []), *counted.lexicons]
         n_docs = counted.n_docs + (before.n_docs if before else 0)
-        self._statistics: Statistics | None = Statistics(merge(lexicons)[0], n_docs)
+        self._statistics: Tally | None = Tally(absorb(lexicons)[0], n_docs)
         self._vocabulary: Vocabulary | None = None
         return self
 
+    def tally(self, texts: Any) -> Tally:
+        """The terms of these documents, to be added up with those of others for :meth:`learn`."""
+        return self.tally_of(CountedTexts(self._analysis().run(texts, known=None, keep=False)))
+
+    def learn(self, tally: Tally) -> FastCountVectorizer:
+        """The vocabulary of the documents whose terms these are: as ``fit`` on all of them."""
+        self._analysis()
+        lexicon = merge([tally.lexicon])[0]
+        self._statistics = Tally(lexicon, tally.n_docs, tally.pruned)
+        self._vocabulary = None
+        self._current()
+        return self
+
+    def count(self, texts: Any) -> CountedTexts:
+        """The documents in terms of their own, for :meth:`tally_of` and :meth:`transform`."""
+        return CountedTexts(self._analysis().run(texts, known=None, keep=True))
+
+    @staticmethod
+    def tally_of(counted: CountedTexts) -> Tally:
+        return Tally(merge(counted.counted.lexicons)[0], counted.counted.n_docs)
+
     def transform(self, texts: Any) -> csr_array:
         """Counts of the terms of the vocabulary, one row per document."""
+        if isinstance(texts, CountedTexts):
+            return texts.matrix(self._current(), self.dtype)
         v, analysis = self._current(), self._analysis()
         counted = analysis.run(texts, known=v.lexicon, keep=True)
         columns = [v.columns] * analysis.n_jobs
@@ -176,7 +199,7 @@ class FastCountVectorizer(BaseEstimator):
 
     def too_common(self, most: int = 50) -> list[str]:
         """Terms left out by ``max_df``, the most common first; none if it was read from a file."""
-        statistics: Statistics | None = getattr(self, "_statistics", None)
+        statistics: Tally | None = getattr(self, "_statistics", None)
         return [] if statistics is None else too_common(statistics, self.max_df, most)
 
     @classmethod
@@ -195,8 +218,8 @@ class FastCountVectorizer(BaseEstimator):
             self._statistics, self._vocabulary = None, given(columns_of(self.vocabulary))
             return self.transform(texts) if keep else None
         counted = analysis.run(texts, known=None, keep=keep)
-        lexicon, numbers = merge(counted.lexicons)
-        statistics = Statistics(lexicon, counted.n_docs)
+        lexicon, numbers = absorb(counted.lexicons)
+        statistics = Tally(lexicon, counted.n_docs)
         kept = choose(statistics, self.min_df, self.max_df, self.max_features)
         self._statistics, self._vocabulary = statistics, chosen(lexicon, kept)
         if not keep:
@@ -213,7 +236,7 @@ class FastCountVectorizer(BaseEstimator):
             return vocabulary
         if self.vocabulary is not None:
             return given(columns_of(self.vocabulary))
-        statistics: Statistics | None = getattr(self, "_statistics", None)
+        statistics: Tally | None = getattr(self, "_statistics", None)
         if statistics is None:
             raise NotFittedError(
                 "this FastCountVectorizer has no vocabulary, expected one learnt from documents; "

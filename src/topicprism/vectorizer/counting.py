@@ -6,8 +6,9 @@ A corpus passes in blocks of half a million characters, through::
     encode      a list of str           lower-cased UTF-8
     split       UTF-8                   tokens
     count       tokens                  rows of counts, columns in the order of appearance
-    choose      terms with tf and df    the terms to keep, in alphabetical order
     assemble    rows of all blocks      one sparse matrix
+
+Between the last two :mod:`topicprism.vectorizer.tally` chooses the terms to keep.
 
 Each thread counts into a lexicon of its own, and the lexicons are merged when the documents are
 over.  Sums do not depend on who took which block, nor does the alphabet: nor does the result.
@@ -18,10 +19,10 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from copy import deepcopy
+from dataclasses import dataclass, replace
 from functools import cache
 from itertools import chain, islice
-from numbers import Integral
 from threading import Lock
 from typing import Any, TypeVar
 
@@ -29,7 +30,6 @@ import numpy as np
 from numpy.typing import DTypeLike
 from scipy.sparse import csr_array
 
-from topicprism.defaults import RARE_TERMS
 from topicprism.vectorizer.kernels import Bytes, Rows, count, relabel, spell, split
 from topicprism.vectorizer.lexicon import Ints, Lexicon, empty, insert, take
 
@@ -171,14 +171,6 @@ class Analysis:
 
 
 @dataclass(frozen=True)
-class Statistics:
-    """All terms of some documents, with their frequencies in ``lexicon.terms``."""
-
-    lexicon: Lexicon
-    n_docs: int
-
-
-@dataclass(frozen=True)
 class Vocabulary:
     """The columns of a matrix, and a lexicon to find them."""
 
@@ -187,8 +179,31 @@ class Vocabulary:
     columns: Ints  # of the terms of the lexicon
 
 
+@dataclass(frozen=True)
+class CountedTexts:
+    """Texts in terms of their own, until it is known which terms are kept: texts pass once."""
+
+    counted: Counted
+
+    def matrix(self, v: Vocabulary, dtype: DTypeLike) -> csr_array:
+        """Counts of the terms of a vocabulary; nothing of what was counted is used up."""
+        columns = []
+        for lexicon in self.counted.lexicons:
+            numbers = merge([v.lexicon, lexicon])[1][1]
+            known = numbers < len(v.columns)
+            columns.append(np.where(known, v.columns[np.where(known, numbers, 0)], -1))
+        rows = [(worker, deepcopy(part)) for worker, part in self.counted.rows]
+        return assemble(replace(self.counted, rows=rows), columns, len(v.names), dtype, 1)
+
+
 def merge(lexicons: list[Lexicon]) -> tuple[Lexicon, list[Ints]]:
-    """All terms in the first lexicon, and the numbers there of the terms of each."""
+    """All terms in one lexicon, and the numbers there of the terms of each; these stay as is."""
+    first, *others = lexicons
+    return absorb([Lexicon(*(array.copy() for array in first)), *others])
+
+
+def absorb(lexicons: list[Lexicon]) -> tuple[Lexicon, list[Ints]]:
+    """The same, but the first lexicon is used up."""
     into = lexicons[0]
     numbers = [np.arange(into.size[0])]
     for other in lexicons[1:]:
@@ -197,68 +212,6 @@ def merge(lexicons: list[Lexicon]) -> tuple[Lexicon, list[Ints]]:
         into, where = insert(into, *take(other, np.arange(n)), tf, df)
         numbers.append(where)
     return into, numbers
-
-
-def rarest(s: Statistics, min_df: float | str, max_df: float) -> float:
-    """Documents, or their share, that a term is in at least: as given, or by what it leaves."""
-    if not isinstance(min_df, str):
-        return min_df
-    terms = s.lexicon.terms[: s.lexicon.size[0]]
-    usual = RARE_TERMS.min_df
-    kept = (terms["df"] >= usual) & (terms["df"] <= _documents(max_df, s.n_docs))
-    left = float(terms["tf"][kept].sum(dtype=float))
-    few_left = left < RARE_TERMS.short_document * s.n_docs
-    return RARE_TERMS.min_df_of_short if few_left and s.n_docs >= RARE_TERMS.documents else usual
-
-
-def choose(s: Statistics, min_df: float | str, max_df: float, limit: int | None) -> Ints:
-    """Numbers of the terms to keep, in alphabetical order.
-
-    Which of equally frequent terms the limit cuts off is left to ``argsort`` on the terms in
-    alphabetical order, because scikit-learn leaves it to the same.
-    """
-    n, min_df = s.lexicon.size[0], rarest(s, min_df, max_df)
-    df = s.lexicon.terms["df"][:n]
-    low, high = (_documents(x, s.n_docs) for x in (min_df, max_df))
-    if n == 0:
-        raise ValueError(
-            f"no term in {s.n_docs} documents, expected words of two characters or more; give "
-            "other documents, fewer stop_words or a smaller ngram_range"
-        )
-    if isinstance(min_df, Integral) and low > high and not isinstance(max_df, Integral):
-        few = "1 document is" if s.n_docs == 1 else f"{s.n_docs} documents are"
-        raise ValueError(
-            f"{few} too few for min_df={min_df!r} and max_df={max_df!r}: expected terms that are "
-            f"in {low:g} or more of them and in {high:g} or fewer; add documents, lower min_df or "
-            "raise max_df"
-        )
-    if low > high:
-        raise ValueError(
-            f"min_df={min_df!r} keeps terms of {low:g} documents or more and max_df={max_df!r} of "
-            f"{high:g} or fewer, expected min_df <= max_df; lower min_df or raise max_df"
-        )
-    keep = np.flatnonzero((low <= df) & (df <= high))
-    if len(keep) == 0:
-        raise ValueError(
-            f"none of {n} terms is in {low:g} to {high:g} of {s.n_docs} documents, expected one "
-            "at least; add documents, lower min_df or raise max_df"
-        )
-    keep = alphabetical(s.lexicon, keep)
-    if limit is not None and limit < len(keep):
-        keep = keep[np.sort(np.argsort(-s.lexicon.terms["tf"][keep])[:limit])]
-    return keep
-
-
-def too_common(s: Statistics, max_df: float, most: int) -> list[str]:
-    """Terms that ``choose`` leaves out for the documents they are in, the most common first."""
-    df = s.lexicon.terms["df"][: s.lexicon.size[0]]
-    above = np.flatnonzero(df > _documents(max_df, s.n_docs))
-    return names_of(s.lexicon, above[np.argsort(-df[above], kind="stable")][:most])
-
-
-def _documents(df: float, n_docs: int) -> float:
-    """A whole number counts documents, any other is a share of them."""
-    return float(df if isinstance(df, Integral) else df * n_docs)
 
 
 def names_of(lexicon: Lexicon, numbers: Ints) -> list[str]:

@@ -1,0 +1,9 @@
+"""Documents on other machines: each engine has ``n_words`` and ``total``, as all documents have.
+
+::
+
+    dask    shards in the memory of Dask's workers    OnDask
+    tasks   what is asked of these workers
+
+What an engine needs is imported with its module and with nothing else.
+"""

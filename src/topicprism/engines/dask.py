@@ -1,0 +1,90 @@
+"""Documents in the memory of Dask's workers.
+
+A shard is made by tasks and stays where it was made; functions go to the shards and sums come
+back.  If a worker dies, Dask makes its shards anew, and the sums are the same to the last bit:
+they are added up in the order of the shards, eight at a time, however many workers there are.
+What all shards need in a pass is the result of a task as well, which workers hand on to each
+other, so that its loss is mended, too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+from topicprism.documents.corpus import Corpus, alike
+from topicprism.engines.tasks import (
+    RETRIES,
+    added,
+    check_workers,
+    current_client,
+    gather,
+    hold,
+    pieces,
+    submit,
+)
+from topicprism.kernels.blas import one_blas_thread
+
+S = TypeVar("S")
+
+
+@dataclass(frozen=True)
+class OnDask:
+    """Shards of documents, kept by the workers of the current client."""
+
+    shards: tuple[Any, ...]  # futures of a Corpus each
+    n_words: int
+    n_threads: int = 1  # of this process, for what is done in memory
+
+    @classmethod
+    def of(cls, corpora: Any, n_threads: int = 1) -> OnDask:
+        """From Delayed or futures of a :class:`Corpus` each; or from a Bag, whose partitions hold
+        corpora."""
+        client = current_client()
+        check_workers(client)
+        found = client.compute(pieces(corpora), retries=RETRIES)
+        shards = [
+            submit(client, _shard, one, i, name=f"partition-{i}") for i, one in enumerate(found)
+        ]
+        sizes = gather(client, [submit(client, _n_words, shard) for shard in shards])
+        if len(set(sizes)) > 1:
+            other = next(i for i, size in enumerate(sizes) if size != sizes[0])
+            raise ValueError(
+                f"partition 0 is over {sizes[0]} words and partition {other} over {sizes[other]}, "
+                "but all must share one vocabulary; vectorise them together"
+            )
+        return cls(tuple(shards), sizes[0], n_threads)
+
+    def total(self, part: Callable[..., S], *shared: Any) -> S:
+        client = current_client()
+        known = submit(client, hold, shared)
+        sums = [
+            submit(client, _sum, shard, i, part, known, name=f"sum-of-partition-{i}")
+            for i, shard in enumerate(self.shards)
+        ]
+        found: S = added(client, sums, known)
+        return found
+
+
+def _shard(corpus: Any, number: int) -> Corpus:
+    if isinstance(corpus, list) and len(corpus) == 1:  # a partition of a Bag
+        (corpus,) = corpus
+    if not isinstance(corpus, Corpus):
+        raise ValueError(
+            f"partition {number} is a {type(corpus).__name__}, but a Corpus was expected; make one "
+            "of counts and responses: Corpus(X, y)"
+        )
+    return alike(corpus)
+
+
+def _n_words(corpus: Corpus) -> int:
+    return corpus.n_words
+
+
+def _sum(corpus: Corpus, number: int, part: Callable[..., S], shared: Sequence[Any]) -> S:
+    try:
+        with one_blas_thread:
+            return part(corpus, *shared)
+    except ValueError as error:
+        raise ValueError(f"partition {number}: {error}") from None

@@ -1,0 +1,339 @@
+"""However documents are cut into shards, the model is the same; and sums are pure."""
+
+import pickle
+from functools import reduce
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from dask.sizeof import sizeof
+from numpy.testing import assert_allclose
+from scipy.sparse import csr_array
+from varied_texts import varied_texts
+
+from topicprism import AutoSLDA, Corpus, SpectralLDA, SpectralSLDA
+from topicprism.datasets import make_slda
+from topicprism.documents import OnDisk, Threaded
+from topicprism.documents.corpus import alike, joined
+from topicprism.documents.subsets import ALL, gathered
+from topicprism.documents.sums import Additive
+from topicprism.estimators.base import generator
+from topicprism.learn.auto import learn
+from topicprism.learn.defaults import MODEL, SAMPLED, TEXT
+from topicprism.learn.judging import words_together
+from topicprism.learn.refine import gradients
+from topicprism.vectorizer import FastCountVectorizer
+from topicprism.vectorizer.counting import merge
+from topicprism.vectorizer.lexicon import empty
+
+N = 700
+
+
+class Shards:
+    """The least that documents can be: shards, added up one after the other."""
+
+    def __init__(self, corpora):
+        self.corpora = list(corpora)
+        self.n_words, self.passes, self.seen = self.corpora[0].n_words, 0, set()
+
+    def total(self, part, *shared):
+        self.passes += 1
+        return reduce(self.added, (part(corpus, *shared) for corpus in self.corpora))
+
+    def added(self, a, b):
+        return a + b
+
+
+class Watchful(Shards):
+    """Documents that look whether a sum has changed what was added, or what was shared."""
+
+    def total(self, part, *shared):
+        before = pickle.dumps(shared)
+        found = super().total(part, *shared)
+        assert pickle.dumps(shared) == before
+        return found
+
+    def added(self, a, b):
+        before = pickle.dumps((a, b))
+        found = a + b
+        assert pickle.dumps((a, b)) == before
+        self.seen |= set(types_in(found))
+        return found
+
+
+def types_in(sums):
+    """Of what is added up, and of what that is made of."""
+    if hasattr(type(sums), "__add__") and type(sums).__module__.startswith("topicprism"):
+        yield type(sums)
+        for value in vars(sums).values():
+            for one in value if isinstance(value, tuple) else (value,):
+                yield from types_in(one)
+
+
+def by(step):
+    return lambda n: range(0, n + step, step)
+
+
+CUTS = {
+    "500": by(500),
+    "10": by(10),
+    "1": by(1),
+    "unequal, some empty": lambda n: [0, 0, 3, 3, 3, 300, 301, 301, n, n, n],
+}
+
+
+def cut(corpus, how):
+    edges = [min(edge, len(corpus)) for edge in CUTS[how](len(corpus))]
+    return [corpus.rows(start, stop) for start, stop in pairwise(edges)]
+
+
+@pytest.fixture(scope="module")
+def of_text():
+    texts, y = varied_texts(N)
+    return Corpus(FastCountVectorizer(min_df=2, max_df=0.5).fit_transform(texts), np.array(y))
+
+
+@pytest.fixture(scope="module")
+def of_model():
+    """Documents whose noise variance second moments hardly tell."""
+    X, y, _ = make_slda(1500, n_words=80, n_topics=6, doc_length=60, random_state=0)
+    return Corpus(X, y)
+
+
+@pytest.fixture
+def many(monkeypatch):
+    """As if documents were too many to be put in order, and some of them had to do."""
+    for module in ("documents.subsets", "learn.auto"):
+        monkeypatch.setattr(f"topicprism.{module}.MAX_ORDERED", 100)
+    monkeypatch.setitem(vars(TEXT), "learn_documents", 400)
+    monkeypatch.setitem(vars(MODEL), "noise_documents", 1450)
+
+
+@pytest.fixture
+def short_chains(monkeypatch):
+    for name in ("sweeps", "half_sweeps"):
+        monkeypatch.setitem(vars(SAMPLED), name, (4, 6))
+    others = {"min_documents": 200, "min_words": 1000, "max_documents": 500, "min_r2_share": -1.0}
+    for name, value in others.items():
+        monkeypatch.setitem(vars(SAMPLED), name, value)
+
+
+def fit(estimator, docs):
+    if hasattr(estimator, "fit_documents"):
+        return estimator.fit_documents(docs)
+    result = learn(docs, estimator._request(), generator(estimator.random_state))
+    return estimator._keep(result, 0)
+
+
+def assert_same(one, other, atol=0.0):
+    names = ("components_", "alpha_", "coef_", "coef_std_", "noise_variance_", "replication_")
+    for name in (name for name in names if hasattr(one, name)):
+        assert_allclose(getattr(other, name), getattr(one, name), rtol=0, atol=atol, err_msg=name)
+    assert other.selection_.reasons["n_topics"] == one.selection_.reasons["n_topics"]
+
+
+# --- few documents: the same bits ---------------------------------------------------------
+
+
+@pytest.mark.parametrize("how", ["10", "unequal, some empty"])
+def test_few_documents_have_the_same_bits_in_any_shards(of_model, of_text, how):
+    for estimator, docs in ((SpectralSLDA, of_model), (SpectralLDA, of_text)):
+        whole = fit(estimator(random_state=0), Threaded(docs, 1))
+        assert_same(whole, fit(estimator(random_state=0), Shards(cut(docs, how))))
+
+
+# --- many: last digits ---------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("how", CUTS)
+def test_a_model_whose_noise_is_looked_for(of_model, many, how):
+    whole = fit(SpectralSLDA(random_state=0), Shards([of_model]))
+    assert "halves of each document" in whole.selection_.reasons["noise_variance"]
+    found = fit(SpectralSLDA(random_state=0), Shards(cut(of_model, how)))
+    assert_same(whole, found, 1e-10)
+
+
+@pytest.mark.parametrize("how", CUTS)
+def test_words_alone(of_text, many, how):
+    """Here 10 of 32 subjects are alike in size: directions that hardly differ magnify rounding."""
+    whole, found = (
+        fit(SpectralLDA(random_state=0), Shards(s)) for s in ([of_text], cut(of_text, how))
+    )
+    assert_same(whole, found, 1e-9)
+
+
+@pytest.fixture(scope="module")
+def whole_text():
+    return {}
+
+
+@pytest.mark.parametrize("how", CUTS)
+def test_text(of_text, many, whole_text, how):
+    if not whole_text:
+        whole_text[0] = fit(SpectralSLDA(random_state=0), Shards([of_text]))
+    found = fit(SpectralSLDA(random_state=0), Shards(cut(of_text, how)))
+    assert_same(whole_text[0], found, 1e-10)
+
+
+def test_sampled_topics_have_the_same_bits(of_text, many, short_chains):
+    """They are sampled from documents in memory, whose sketch is their own."""
+    shards = ([of_text], cut(of_text, "unequal, some empty"))
+    whole, found = (fit(AutoSLDA(5, random_state=0), Shards(s)) for s in shards)
+    assert "Gibbs chain" in whole.selection_.reasons["method"]
+    assert_same(whole, found)
+
+
+def test_two_fits_by_one_engine_have_the_same_bits(of_model, many):
+    docs = Shards(cut(of_model, "10"))
+    one, other = (fit(SpectralSLDA(random_state=0), docs) for _ in range(2))
+    assert_same(one, other)
+
+
+def test_documents_in_memory_and_elsewhere_have_one_answer(of_text, many):
+    """Of many, those in memory are put in the order of their keys, and the others are not."""
+    one, other = (
+        SpectralSLDA(5, random_state=0).fit_documents(d) for d in (of_text, Shards([of_text]))
+    )
+    assert_same(one, other, 1e-10)
+
+
+# --- sums -----------------------------------------------------------------------------------
+
+ELSEWHERE = {  # sums that no engine takes
+    "Sums": "of anchors, in memory",
+}
+
+
+def test_sums_change_nothing_that_is_added(of_text, of_model, many, monkeypatch):
+    monkeypatch.setitem(vars(TEXT), "learn_documents", 10**6)
+    seen = set()
+    for estimator, docs in (
+        (SpectralSLDA(), of_model),
+        (SpectralSLDA(), of_text),
+        (SpectralLDA(3), of_text),
+    ):
+        # every pass of the fit, those over documents in memory too
+        watched = Watchful(docs.shards(3))
+        monkeypatch.setattr("topicprism.learn.auto.in_memory", lambda docs, _: docs)
+        fit(estimator.set_params(random_state=0), watched)
+        seen |= watched.seen
+    model, docs = estimator.model_, Watchful(of_text.shards(3))
+    docs.total(words_together, np.arange(5), ALL)
+    docs.total(gradients, model, model.eta)
+    named = {kind.__name__ for kind in seen | docs.seen}
+    classes = {kind.__name__ for kind in every(Additive)} | {"WordSums", "RunningMoments", "Extent"}
+    classes |= {"KeyCounts", "Gathered", "Inferred"}
+    assert classes - named <= set(ELSEWHERE)
+
+
+def every(kind):
+    for one in kind.__subclasses__():
+        yield one
+        yield from every(one)
+
+
+def test_lexicons_that_are_merged_stay_as_they_were():
+    one, other = (FastCountVectorizer().fit([t])._statistics.lexicon for t in ("a cat", "the cat"))
+    before = pickle.dumps((one, other))
+    for _ in range(2):
+        both, numbers = merge([one, other])
+        assert both.size[0] == 2
+        assert sorted(both.terms["tf"][:2].tolist()) == [1, 2]
+        assert [n.tolist() for n in numbers] == [[0], [1, 0]]
+    assert pickle.dumps((one, other)) == before
+    assert merge([empty(), one])[0].size[0] == 1
+
+
+# --- passes ---------------------------------------------------------------------------------
+
+
+def test_passes_over_text(of_text, many):
+    """docs/scaling.md: at most 12; all else is on documents in memory."""
+    for estimator in (SpectralSLDA(random_state=0), SpectralLDA(random_state=0)):
+        docs = Shards([of_text])
+        fit(estimator, docs)
+        assert docs.passes <= 12
+
+
+def test_passes_where_the_model_holds(many):
+    X, y, _ = make_slda(2000, n_words=60, n_topics=3, doc_length=80, random_state=1)
+    docs = Shards([Corpus(X, y + np.random.default_rng(0).standard_normal(len(y)))])
+    found = fit(SpectralSLDA(random_state=0), docs)
+    assert "second moments" in found.selection_.reasons["noise_variance"]
+    assert docs.passes <= 8
+
+
+def test_passes_where_noise_is_looked_for(of_model, many):
+    docs = Shards([of_model])
+    fit(SpectralSLDA(random_state=0), docs)
+    assert docs.passes <= 10
+
+
+# --- shards ---------------------------------------------------------------------------------
+
+
+def test_documents_tell_their_size(of_model):
+    X = of_model.counts
+    n_bytes = X.data.nbytes + X.indices.nbytes + X.indptr.nbytes + of_model.y.nbytes
+    assert n_bytes <= sizeof(Corpus(X, of_model.y)) <= n_bytes + 200
+    half = of_model.rows(0, 750)
+    assert 0.9 * n_bytes / 2 < sizeof(half) < 1.1 * n_bytes / 2
+    assert sizeof(half.counts) > 0.8 * sizeof(half)
+
+
+def test_all_shards_have_the_same_types(of_model, tmp_path):
+    frequent = Corpus(csr_array([[300] + 79 * [0], [70_000] + 79 * [1]]), np.ones(2))
+    docs = OnDisk.write(tmp_path, [of_model, frequent, of_model.rows(0, 0 + 5)])
+    kinds = docs.total(types)
+    assert len(kinds) == 3
+    assert len(set(kinds)) == 1
+    assert joined([alike(of_model), alike(frequent)]).counts.indptr.dtype == np.int32
+    assert types(gathered(alike(of_model), ALL).corpus)[0] == kinds[0]
+
+
+def types(c):
+    arrays = (c.counts.indptr, c.counts.indices, c.counts.data, c.y)
+    return [tuple(array.dtype.str for array in arrays)]
+
+
+# --- what is refused ------------------------------------------------------------------------
+
+
+def spoilt(corpus, where, value):
+    """The documents in two shards, a number of the second being another."""
+    first, second = corpus.rows(0, 700), corpus.rows(700, len(corpus))
+    if where == "y":
+        y = second.y.copy()
+        y[3] = value
+        return Shards([first, Corpus(second.counts, y)])
+    X = csr_array(second.counts.to_csr(), dtype=float)
+    X.data[X.indptr[3]] = value
+    return Shards([first, Corpus(X, second.y)])
+
+
+@pytest.mark.parametrize(
+    ("where", "value", "sentence"),
+    [
+        ("y", np.nan, r"y contains NaN, inf .* \(nan for document 3; 1 in all\)"),
+        ("y", np.inf, r"y contains NaN, inf .* \(inf for document 3"),
+        ("X", 0.5, r"counts contain fractions \(0.5 at document 3, word \d+\)"),
+        ("X", np.nan, r"counts contain NaN or inf \(nan at document 3, word \d+\)"),
+        ("X", -1, r"Negative values in data \(-1 at document 3, word \d+\)"),
+    ],
+)
+def test_documents_are_refused_as_counts_are(of_model, where, value, sentence):
+    with pytest.raises(ValueError, match=sentence):
+        SpectralSLDA().fit_documents(spoilt(of_model, where, value))
+
+
+def test_a_response_that_does_not_vary(of_model):
+    same = of_model.with_response(np.full(len(of_model), 2.0))
+    with pytest.raises(ValueError, match="y is 2 for all 1500 documents, but it must vary"):
+        SpectralSLDA().fit_documents(Shards(same.shards(3)))
+    tiny = of_model.with_response(of_model.y * 1e-300)
+    with pytest.raises(ValueError, match="a range too small to compute with"):
+        SpectralSLDA().fit_documents(Shards([tiny]))
+    with pytest.raises(ValueError, match=r"got 1 sample \(document\), but at least 2"):
+        SpectralSLDA().fit_documents(of_model.rows(0, 1))
+    with pytest.raises(ValueError, match="got no documents, but at least 2 were expected"):
+        SpectralSLDA().fit_documents(Shards([of_model.rows(0, 0)] * 3))

@@ -1,0 +1,290 @@
+"""Documents on Dask's workers: two processes on this machine."""
+
+import os
+import time
+import warnings
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from scipy.sparse import csr_array
+from varied_texts import varied_texts
+
+import topicprism
+from topicprism import Corpus, GibbsSLDA, SpectralSLDA
+from topicprism.datasets import make_slda
+from topicprism.documents import OnDisk
+from topicprism.spectral.moments import word_sums
+
+pytest.importorskip("distributed")
+import dask
+import dask.array as da
+import dask.bag as db
+from distributed import Client, LocalCluster
+
+from topicprism.engines.dask import OnDask
+from topicprism.engines.tasks import check_workers
+
+pytestmark = pytest.mark.filterwarnings("ignore")  # of Dask's, as workers come and go
+
+
+@pytest.fixture(scope="module")
+def client():
+    with (
+        dask.config.set(
+            {"distributed.scheduler.allowed-failures": 1, "dataframe.convert-string": False}
+        ),
+        LocalCluster(
+            n_workers=2,
+            threads_per_worker=1,
+            processes=True,
+            dashboard_address=None,
+            host="127.0.0.1",
+        ) as cluster,
+        Client(cluster) as client,
+    ):
+        yield client
+
+
+@pytest.fixture(scope="module")
+def corpus():
+    X, y, _ = make_slda(1200, n_words=60, n_topics=3, doc_length=50, random_state=0)
+    return Corpus(X, y)
+
+
+def on_dask(corpus, n):
+    return OnDask.of([dask.delayed(shard) for shard in corpus.shards(n)])
+
+
+def fitted(docs):
+    return SpectralSLDA(3, alpha0=1.0, noise_variance=0.01, random_state=0).fit_documents(docs)
+
+
+@pytest.fixture
+def many(monkeypatch):
+    monkeypatch.setattr("topicprism.learn.auto.MAX_ORDERED", 100)
+    monkeypatch.setattr("topicprism.documents.subsets.MAX_ORDERED", 100)
+
+
+# --- the same model -----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("n", [1, 11])
+def test_the_model_is_that_of_documents_in_memory(client, corpus, many, n):
+    docs, plain = on_dask(corpus, n), fitted(corpus).model_
+    one, other = fitted(docs).model_, fitted(docs).model_
+    assert_allclose(one.mu, plain.mu, atol=1e-10)
+    assert_allclose(one.eta, plain.eta, atol=1e-10)
+    assert_array_equal(one.mu, other.mu)
+    assert_array_equal(one.eta, other.eta)
+
+
+def test_an_executor_of_dasks_reads_files(client, corpus, tmp_path):
+    docs = OnDisk.write(tmp_path, corpus.shards(7))
+    with client.get_executor() as pool:
+        found = OnDisk.open(tmp_path, executor=pool, n_tasks=3)
+        assert found.total(word_sums).n == docs.total(word_sums).n == 1200
+        tasks = OnDisk.open(tmp_path, n_tasks=3)
+        assert_array_equal(found.total(word_sums).x, tasks.total(word_sums).x)
+
+
+def texts_of(n, columns):
+    frame = pytest.importorskip("dask.dataframe")
+    pandas = pytest.importorskip("pandas")
+    texts, y = varied_texts(n)
+    table = pandas.DataFrame({"review": texts, "stars": y})
+    for row, column, value in columns:
+        if isinstance(value, str) or column == "review":
+            table[column] = table[column].astype(object)
+        table.loc[row, column] = value
+    return table, frame.from_pandas(table, npartitions=5)
+
+
+def test_a_frame_of_texts(client):
+    table, ddf = texts_of(600, [(3, "review", None), (7, "stars", np.nan), (590, "review", "  ")])
+    options = {"n_topics": 3, "estimator": SpectralSLDA, "random_state": 0}
+    with warnings.catch_warnings(record=True) as seen:
+        warnings.simplefilter("always")
+        found = topicprism.fit(ddf["review"], ddf["stars"], **options)
+    assert "3 of 600 documents are left out" in " ".join(str(w.message) for w in seen)
+    plain = topicprism.fit(table["review"], table["stars"], **options)
+    assert found.words.tolist() == plain.words.tolist()
+    assert_allclose(found.model.mu, plain.model.mu, atol=1e-10)
+    assert_allclose(found.topics.coef_, plain.topics.coef_, atol=1e-10)
+    for name in ("n_documents", "n_left_out", "fingerprint", "response", "too_common", "log"):
+        assert found.info[name] == plain.info[name], name
+    some = table["review"].iloc[10:20].tolist()
+    assert_allclose(found.predict(some), plain.predict(some), atol=1e-9)
+
+
+def test_a_bag_of_texts_and_an_array_of_counts(client, tmp_path):
+    texts, y = varied_texts(400)
+    options = {"n_topics": 3, "estimator": SpectralSLDA, "random_state": 0}
+    plain = topicprism.fit(texts, y, **options)
+    found = topicprism.fit(
+        db.from_sequence(texts, npartitions=3), db.from_sequence(y, npartitions=3), **options
+    )
+    assert_allclose(found.model.mu, plain.model.mu, atol=1e-10)
+    found.save(tmp_path / "found.tprism")  # nothing of Dask in it
+    assert_array_equal(
+        topicprism.load(tmp_path / "found.tprism").predict(texts[:5]), found.predict(texts[:5])
+    )
+    X = csr_array(plain.steps[0][1].transform(texts))
+    blocks = da.from_array(X.toarray(), chunks=(150, -1)).map_blocks(csr_array)
+    counts = topicprism.fit(blocks, da.from_array(np.array(y), chunks=150), **options)
+    assert_allclose(counts.model.mu, plain.model.mu, atol=1e-10)
+
+
+def test_predictions_of_a_collection_are_one(client):
+    table, ddf = texts_of(300, [])
+    pipeline = topicprism.fit(table["review"], table["stars"], n_topics=3, estimator=SpectralSLDA)
+    texts, lazy = table["review"].tolist(), pipeline.predict(ddf["review"])
+    assert hasattr(lazy, "__dask_graph__")
+    found = ddf.assign(expected=lazy).compute()
+    assert_array_equal(found["expected"], pipeline.predict(texts))
+    assert found.index.equals(table.index)
+    both = pipeline.predict(ddf["review"], return_std=True).compute()
+    assert_array_equal(both.to_numpy().T, pipeline.predict(texts, return_std=True))
+    h = pipeline.transform(ddf["review"]).compute()
+    assert_array_equal(h.to_numpy(), pipeline.transform(texts))
+    bag = pipeline.predict(db.from_sequence(texts, npartitions=3)).compute()
+    assert_array_equal(bag, pipeline.predict(texts))
+    X = pipeline.steps[0][1].transform(texts)
+    counts = topicprism.fit(X, table["stars"], n_topics=3, estimator=SpectralSLDA)
+    blocks = da.from_array(X.toarray(), chunks=(100, -1)).map_blocks(csr_array)
+    assert_array_equal(counts.predict(blocks).compute(), counts.predict(X))
+    assert_array_equal(counts.transform(blocks).compute(), counts.transform(X))
+
+
+# --- failures -----------------------------------------------------------------------------------
+
+
+def first_time(c, path):
+    """Fails once, as a file system may."""
+    if not path.exists():
+        path.touch()
+        raise OSError("not now")
+    return len(c)
+
+
+def test_a_task_that_fails_once_is_tried_again(client, corpus, tmp_path):
+    assert OnDask.of([dask.delayed(corpus)]).total(first_time, tmp_path / "tried") == 1200
+
+
+def kill_once(c, path):
+    if not path.exists():
+        path.touch()
+        os.kill(os.getpid(), 9)
+    return c.counts.data.sum(dtype=float) / 3
+
+
+def test_a_worker_that_is_killed_changes_no_bit(client, corpus, tmp_path):
+    docs = on_dask(corpus, 9)
+    (tmp_path / "killed").touch()
+    expected = docs.total(kill_once, tmp_path / "killed")
+    (tmp_path / "killed").unlink()
+    assert docs.total(kill_once, tmp_path / "killed") == expected
+    client.wait_for_workers(2, timeout=30)
+
+
+def kill_in(texts, path):
+    if not path.exists():
+        path.touch()
+        os.kill(os.getpid(), 9)
+    return list(texts)
+
+
+def test_a_worker_that_is_killed_while_texts_are_read_changes_no_bit(client, tmp_path):
+    texts, y = (db.from_sequence(part, npartitions=4) for part in varied_texts(300))
+    fits = []
+    for name in ("killed", "killed", "again"):  # the second time none is
+        read = texts.map_partitions(kill_in, tmp_path / name)
+        fits.append(topicprism.fit(read, y, n_topics=3, estimator=SpectralSLDA))
+        client.wait_for_workers(2, timeout=30)
+    for other in fits[1:]:
+        assert_array_equal(other.model.mu, fits[0].model.mu)
+        assert other.info["fingerprint"] == fits[0].info["fingerprint"]
+        assert other.words.tolist() == fits[0].words.tolist()
+
+
+def kill(c):
+    os.kill(os.getpid(), 9)
+
+
+def test_a_partition_that_ends_all_workers_is_named(client, corpus):
+    docs = on_dask(corpus, 1)
+    with pytest.raises(
+        RuntimeError, match=r"sum-of-partition-0 ended every worker .* smaller part"
+    ):
+        docs.total(kill)
+    client.wait_for_workers(2, timeout=30)
+
+
+def refuse(c):
+    raise ValueError("no")
+
+
+def test_no_task_is_left_behind(client, corpus):
+    docs = on_dask(corpus, 3)
+    before = set(tasks(client))
+    docs.total(len)
+    with pytest.raises(ValueError, match=r"partition \d: no"):
+        docs.total(refuse)
+    for _ in range(50):
+        if set(tasks(client)) <= before:
+            break
+        time.sleep(0.1)
+    assert set(tasks(client)) <= before
+    assert docs.total(len) == len(corpus)
+
+
+def tasks(client):
+    return client.run_on_scheduler(lambda dask_scheduler: list(dask_scheduler.tasks))
+
+
+def test_workers_of_another_version_are_refused(client, monkeypatch):
+    check_workers(client)
+    monkeypatch.setattr("topicprism.engines.tasks.__version__", "9.9")
+    with pytest.raises(RuntimeError, match=r"has topicprism .*, but 9.9 was expected, as here"):
+        check_workers(client)
+
+
+@pytest.mark.parametrize(
+    ("columns", "sentence"),
+    [
+        ([(130, "review", 5.5)], r"partition 1: document 10 is 5.5 of type float, expected str"),
+        ([(130, "stars", "many")], r"partition 1: y has dtype .*, which is not numeric"),
+        ([(i, "stars", 2.0) for i in range(600)], r"y is 2 for all 600 documents"),
+    ],
+)
+def test_what_cannot_be_learnt_from_is_a_sentence(client, columns, sentence):
+    _, ddf = texts_of(600, columns)
+    with pytest.raises(ValueError, match=sentence):
+        topicprism.fit(ddf["review"], ddf["stars"], estimator=SpectralSLDA)
+
+
+def test_collections_that_do_not_fit_are_refused(client, corpus):
+    _, ddf = texts_of(60, [])
+    texts, y = ddf["review"], ddf["stars"]
+    with pytest.raises(ValueError, match=r"texts in 5 partitions and responses in 2, but expected"):
+        topicprism.fit(texts, y.repartition(npartitions=2))
+    with pytest.raises(ValueError, match=r"got a Dask collection for GibbsSLDA, which needs all"):
+        topicprism.fit(texts, y, estimator=GibbsSLDA)
+    with pytest.raises(ValueError, match="got no partition, but at least one was expected"):
+        OnDask.of([])
+    other = Corpus(csr_array(np.ones((3, 7), int)), np.ones(3))
+    with pytest.raises(ValueError, match=r"partition 0 is over 60 words and partition 1 over 7"):
+        OnDask.of([dask.delayed(corpus), dask.delayed(other)])
+    with pytest.raises(ValueError, match=r"partition 0 is a int, but a Corpus was expected"):
+        OnDask.of([dask.delayed(3)])
+    with pytest.raises(ValueError, match=r"an array in blocks of \(2, 3\), but a block must have"):
+        topicprism.fit(da.ones((4, 6), chunks=(2, 2)), da.ones(4, chunks=2), estimator=SpectralSLDA)
+
+
+def test_without_a_client_there_is_a_sentence(monkeypatch, corpus):
+    def none():
+        raise ValueError("No clients found")
+
+    monkeypatch.setattr("topicprism.engines.tasks.default_client", none)
+    with pytest.raises(ValueError, match=r"documents on Dask, but there is no client .* start one"):
+        OnDask.of([dask.delayed(corpus)])
