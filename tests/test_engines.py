@@ -288,8 +288,8 @@ def test_many_documents_over_some_words_stay_where_they_are(corpus, tmp_path):
     wide, words = with_empty_columns(csr_array(corpus.counts))
     disk = OnDisk.write(tmp_path, Corpus(wide, corpus.y).shards(3))
     narrow = over_words(disk, words)
-    assert narrow.in_key_order(MAX_ORDERED + 1) is narrow
-    ordered = narrow.in_key_order(len(corpus)).corpus
+    assert in_key_order(narrow, MAX_ORDERED + 1) is narrow
+    ordered = in_key_order(narrow, len(corpus)).corpus
     assert_array_equal(ordered.keys, np.sort(corpus.keys))
     assert_array_equal(
         ordered.counts.to_csr().toarray(), corpus.in_key_order().counts.to_csr().toarray()
