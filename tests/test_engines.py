@@ -14,7 +14,7 @@ from topicprism.documents import OnDisk, Threaded
 from topicprism.documents.corpus import Documents
 from topicprism.documents.disk import read, write
 from topicprism.documents.occurring import over_words
-from topicprism.documents.subsets import MAX_ORDERED
+from topicprism.documents.subsets import MAX_ORDERED, in_key_order
 from topicprism.spectral.decompose import learn
 from topicprism.vectorizer import FastCountVectorizer
 
