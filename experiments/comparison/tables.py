@@ -75,7 +75,7 @@ def fold_tables(results: Results, order: list[str]) -> list[str]:
 
 def overview(results: Results) -> list[str]:
     """The default on each corpus beside ridge and the best other topic model, on the same folds."""
-    names = ("corpus", "folds", "`topicprism.fit`", "ridge", "of ridge", "best other topic model")
+    names = ("corpus", "folds", "`topicprism.fit`", "ridge", "of ridge", "best other, less it")
     lines = _head(*names)
     for corpus in results.corpora:
         ours = results.of(corpus, DEFAULT)
@@ -97,17 +97,19 @@ def overview(results: Results) -> list[str]:
 
 
 def _best_other(results: Results, corpus: str) -> str:
-    """The other topic model that predicts best, by either way, on all folds the default has."""
-    n = len(results.of(corpus, DEFAULT))
-    scores = {}
+    """The other topic model that predicts best, by either way, beside the default on its folds."""
+    gains = {}
     for method in {r.method for r in results.rows if r.corpus == corpus and r.k} - {DEFAULT}:
-        pairs = results.pairs(corpus, DEFAULT, method)
-        if len(pairs) == n:
-            scores[method] = _average([theirs.best for _, theirs in pairs])
-    if not scores:
+        if pairs := results.pairs(corpus, DEFAULT, method):
+            gains[method] = (
+                _average([theirs.best - mine.score for mine, theirs in pairs]),
+                len(pairs),
+            )
+    if not gains:
         return ""
-    best = max(sorted(scores), key=lambda name: scores[name])
-    return f"{scores[best]:.3f} ({best})"
+    best = max(sorted(gains), key=lambda name: gains[name][0])
+    gain, n = gains[best]
+    return f"{gain:+.3f} ({best}, {n} fold{'s' * (n > 1)})"
 
 
 def differences(results: Results) -> list[str]:
