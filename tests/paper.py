@@ -19,7 +19,7 @@ def run(name, out, *options):
         list(map(str, command)), capture_output=True, text=True, env=environment, cwd=ROOT
     )
     assert done.returncode == 0, done.stdout + done.stderr
-    made = ("== ", f"{name} took ")
+    made = ("quick: ", "== ", f"{name} took ")
     return "".join(x for x in done.stdout.splitlines(True) if not x.startswith(made))
 
 

@@ -75,7 +75,7 @@ def fold_tables(results: Results, order: list[str]) -> list[str]:
 
 def overview(results: Results) -> list[str]:
     """The default on each corpus beside ridge and the best other topic model, on the same folds."""
-    names = ("corpus", "folds", "`topicprism.fit`", "ridge", "of ridge", "best other, less it")
+    names = ("corpus", "folds", "`topicprism.fit`", "ridge", "of ridge", "best other topic model")
     lines = _head(*names)
     for corpus in results.corpora:
         ours = results.of(corpus, DEFAULT)

@@ -38,6 +38,7 @@ from reviews import (
     stopped,
     verdict,
 )
+from writing import measured
 
 CORPUS, ROWS, N_PARTS = "hotel_reviews", slice(20_000, 38_000), 6
 V, MEAN_ALPHA, TOPICS = 5_000, 0.1, range(3, 11)
@@ -119,7 +120,7 @@ def main() -> None:
         topics, n_folds = (range(3, 5), 1) if asked.quick else (TOPICS, asked.folds)
         todo = cells(corpus, topics, n_folds, list(ways))
         run(path, todo, {(corpus, V): docs}, lambda cell: ways[cell.method], asked.jobs)
-    rows = records.read(Row, path)
+    rows = records.read(Row, measured(path))
     by_gibbs, by_propagation = (Curves(rows).of(name) for name in ("joint", PROPAGATION))
     apart = [abs(by_gibbs[k][0] - by_propagation[k][0]) for k in by_gibbs.keys() & by_propagation]
     print(f"pR2 of joint by Gibbs sampling and by propagation: {max(apart, default=0):.3f} apart")

@@ -45,6 +45,7 @@ from reviews import (
     stopped,
     verdict,
 )
+from writing import measured
 
 CORPORA = "amazon_movies", "hotel_reviews", "imdb"  # largest first
 SIZES, MEAN_ALPHAS, N_PARTS = {5_000: "Figure 7", 10_000: "Figure 8"}, (0.1, 0.01), 5
@@ -212,13 +213,15 @@ def main() -> None:
                 print(f"{corpus}.parquet is not there, left out: see experiments/get_data.py")
             else:
                 docs[corpus, V] = found
+        if not docs:
+            return
         made = {V: ways(V, *((10, 5) if asked.quick else (SWEEPS, KEPT))) for V in SIZES}
         todo = list(
             cells(list(dict.fromkeys(c for c, _ in docs)), 1 if asked.quick else asked.folds)
         )
         todo = [cell for cell in todo if cell.k in (3, 5)] if asked.quick else todo
         run(path, todo, docs, lambda cell: made[cell.V][cell.method], asked.jobs)
-    rows = records.read(Row, path)
+    rows = records.read(Row, measured(path))
     for V, name in SIZES.items():
         draw(rows, V, path.with_stem(f"movies_{V}").with_suffix(".png"))
         for corpus in dict.fromkeys(r.corpus for r in rows):

@@ -23,7 +23,7 @@ from typing import Any
 
 import numpy as np
 from reviews import TOY, Claim, Documents, documents, options, verdict
-from writing import write
+from writing import measured, write
 
 from topicprism import Model, ShortDocumentsWarning, SpectralSLDA
 from topicprism.show.words import top_words
@@ -97,7 +97,7 @@ def measure(quick: bool, out: Path) -> None:
 
 
 def read(path: Path) -> list[dict[str, str]]:
-    with path.open(newline="", encoding="utf-8") as file:
+    with measured(path).open(newline="", encoding="utf-8") as file:
         return list(csv.DictReader(file))
 
 

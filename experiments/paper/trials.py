@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from writing import parser, write
+from writing import measured, parser, write
 
 Row = dict[str, Any]
 THREADS = "OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS"
@@ -59,7 +59,7 @@ def run(
 
 def read(path: Path) -> list[Row]:
     """Numbers as numbers."""
-    with path.open(encoding="utf-8", newline="") as file:
+    with measured(path).open(encoding="utf-8", newline="") as file:
         return [{name: _value(text) for name, text in row.items()} for row in csv.DictReader(file)]
 
 

@@ -23,10 +23,13 @@ def options(description: str | None) -> argparse.Namespace:
 
 
 def write(path: Path, rows: Iterable[dict[str, Any]]) -> None:
-    """Rows as they come, in a file and on the screen; floats to four digits."""
+    """Rows as they come, in a file and on the screen; floats to four digits.
+
+    The file that was there is replaced when all rows are; until then they are in FILE.part.
+    """
     path.parent.mkdir(parents=True, exist_ok=True)
-    with path.open("w", newline="", encoding="utf-8") as file:
-        writer = None
+    part, writer = path.with_name(path.name + ".part"), None
+    with part.open("w", newline="", encoding="utf-8") as file:
         for row in rows:
             short = {k: f"{v:.4g}" if isinstance(v, float) else v for k, v in row.items()}
             if writer is None:
@@ -36,3 +39,15 @@ def write(path: Path, rows: Iterable[dict[str, Any]]) -> None:
             writer.writerow(short)
             file.flush()
             print(*short.values(), sep=",", flush=True)
+    if writer is None:
+        part.unlink()
+        print(f"nothing was measured: {path.name} stays as it is")
+    else:
+        part.replace(path)
+
+
+def measured(path: Path) -> Path:
+    """The file, if it is there."""
+    if not path.exists():
+        raise SystemExit(f"{path} is not there; run the script without --draw to measure first")
+    return path
