@@ -87,7 +87,7 @@ def deviations(quick: bool) -> None:
         estimates, std = [], []
         for seed in range(2 if quick else 20):
             X, y, _ = draw_corpus(truth, n, length, np.random.default_rng(seed + 1))
-            runs = 2 if quick else 10
+            runs = 4 if quick else 10
             found = stability(X, y, n_topics=k, alpha0=float(truth.alpha.sum()), runs=runs)
             order, _ = matched_topics(truth.mu, found.reference.model.mu)
             estimates.append(found.effect[order])

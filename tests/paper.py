@@ -26,4 +26,13 @@ def run(name, out, *options):
 def quickly(*variables):
     """The command of README, by this interpreter: its environment is there already."""
     python = f"BIN={Path(sys.executable).parent}"
-    return ["make", "-o", ".venv/ready", "paper", "QUICK=1", python, *variables]
+    return [
+        "make",
+        "--no-print-directory",
+        "-o",
+        ".venv/ready",
+        "paper",
+        "QUICK=1",
+        python,
+        *variables,
+    ]

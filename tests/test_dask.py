@@ -263,6 +263,35 @@ def test_what_cannot_be_learnt_from_is_a_sentence(client, columns, sentence):
         topicprism.fit(ddf["review"], ddf["stars"], estimator=SpectralSLDA)
 
 
+@pytest.mark.parametrize("value", [1.5, -2.0, np.nan, np.inf])
+def test_what_is_no_count_is_refused_as_in_memory(client, corpus, value):
+    """A fraction was cut off, a negative count became a huge one, NaN never ended."""
+    X = csr_array(corpus.counts, dtype=float)[:60]
+    X.data[5] = value
+    docs = Corpus(X, corpus.y[:60])
+    with pytest.raises(ValueError, match="count"):
+        SpectralSLDA(2).fit(docs.counts, docs.y)
+    with pytest.raises(ValueError, match=r"partition 0: .*count"):
+        OnDask.of([dask.delayed(docs)])
+
+
+def test_partitions_without_a_row_have_no_predictions(client):
+    texts, y = varied_texts(120)
+    fitted = topicprism.fit(texts, y, n_topics=2, random_state=0)
+    bag = db.from_sequence(texts[:20], npartitions=2).map_partitions(first_only)
+    assert_allclose(fitted.predict(bag).compute(), fitted.predict(texts[:10]))
+    X = da.from_array(fitted[0].transform(texts).toarray(), chunks=(60, -1))
+    with pytest.raises(ValueError, match="return_std=True was asked of a Dask array"):
+        topicprism.fit(X.compute(), y, n_topics=2).predict(X, return_std=True)
+
+
+def first_only(texts):
+    return [text for text in texts if text in FIRST]
+
+
+FIRST = set(varied_texts(120)[0][:10])
+
+
 def test_collections_that_do_not_fit_are_refused(client, corpus):
     _, ddf = texts_of(60, [])
     texts, y = ddf["review"], ddf["stars"]

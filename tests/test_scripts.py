@@ -193,7 +193,7 @@ def stability(out):
     assert different <= least < counterparts  # counterparts are more alike than different topics
     assert 1 >= at >= closest >= both >= 0
     std, actual = next(numbers(line)[-2:] for line in out.splitlines() if line[:3] == " 3 ")
-    assert 0.2 < std / actual < 5  # of two runs on two corpora
+    assert 0.2 < std / actual < 5  # of four runs on two corpora
 
 
 def sketches_of_text(out):

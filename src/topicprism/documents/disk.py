@@ -110,7 +110,7 @@ class OnDisk:
         """Added up in the order of the files: the same bits for any number of workers."""
         tasks = self._tasks()
         with ThreadPoolExecutor(self.n_threads) as threads:
-            pool = self.executor or threads
+            pool = threads if self.executor is None else self.executor
             sums = deque(pool.submit(sum_of_files, task, part, shared) for task in tasks)
             try:
                 found: S = reduce(add, (sums.popleft().result() for _ in tasks))

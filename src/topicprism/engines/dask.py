@@ -13,7 +13,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
-from topicprism.documents.corpus import Corpus, alike
+from topicprism.documents.corpus import Corpus, Rows, alike
 from topicprism.engines.tasks import (
     RETRIES,
     added,
@@ -25,6 +25,7 @@ from topicprism.engines.tasks import (
     submit,
 )
 from topicprism.kernels.blas import one_blas_thread
+from topicprism.validation import check_counts
 
 S = TypeVar("S")
 
@@ -75,7 +76,16 @@ def _shard(corpus: Any, number: int) -> Corpus:
             f"partition {number} is a {type(corpus).__name__}, but a Corpus was expected; make one "
             "of counts and responses: Corpus(X, y)"
         )
-    return alike(corpus)
+    return alike(_checked(corpus, number)) if len(corpus) else alike(corpus)
+
+
+def _checked(corpus: Corpus, number: int) -> Corpus:
+    """Refuse what is no count, as ``fit`` does; a word that is there twice is counted once."""
+    X = corpus.counts
+    try:
+        return Corpus(check_counts(X.to_csr() if isinstance(X, Rows) else X), corpus.y)
+    except ValueError as error:
+        raise ValueError(f"partition {number}: {error}") from None
 
 
 def _n_words(corpus: Corpus) -> int:

@@ -137,23 +137,30 @@ class Lazily:
 
     def of(self, X: Any) -> Any:
         if hasattr(X, "map_blocks"):
+            if self.options.get("return_std"):
+                raise ValueError(
+                    "return_std=True was asked of a Dask array, which has one number per row; ask "
+                    "it of a Dask Series or Bag of texts, or of counts in memory"
+                )
             if self.width is None:
-                return X.map_blocks(self.array, dtype=float, drop_axis=1)
+                return X.map_blocks(self.array, dtype=float, drop_axis=list(range(1, X.ndim)))
             return X.map_blocks(self.array, dtype=float, chunks=(X.chunks[0], (self.width,)))
         if hasattr(X, "index"):
             return X.map_partitions(self.table, meta=self.table(X._meta_nonempty.iloc[:1]).iloc[:0])
         return X.map_partitions(self.items)
 
     def array(self, counts: Any) -> Any:
+        if counts.shape[0] == 0:
+            return np.empty((0,) if self.width is None else (0, self.width))
         return self.method(counts, **self.options)
 
     def items(self, texts: Any) -> list[Any]:
-        found = self.method(list(texts), **self.options)
+        found = self._of_texts(list(texts))
         return list(zip(*found, strict=True) if isinstance(found, tuple) else found)
 
     def table(self, texts: Any) -> Any:
         """Of a Series of pandas'."""
-        found = self.method(texts.tolist(), **self.options)
+        found = self._of_texts(texts.tolist())
         if not isinstance(found, tuple) and found.ndim == 1:
             return type(texts)(found, index=texts.index, name="prediction")
         names = ["prediction", "std"]
@@ -162,3 +169,10 @@ class Lazily:
         else:
             names = [f"topic{i}" for i in range(found.shape[1])]
         return type(texts.to_frame())(found, index=texts.index, columns=names)
+
+    def _of_texts(self, texts: list[Any]) -> Any:
+        if texts:
+            return self.method(texts, **self.options)
+        if self.options.get("return_std"):
+            return np.empty(0), np.empty(0)
+        return np.empty(0) if self.width is None else np.empty((0, self.width))

@@ -146,6 +146,11 @@ class FastCountVectorizer(BaseEstimator):
                 "got more documents for a vocabulary without word counts, as it comes from a "
                 "file, but expected one learnt here; fit all documents anew"
             )
+        if before is not None and before.pruned:
+            raise ValueError(
+                "got more documents for a vocabulary of a tally that lacks rare terms, but "
+                "expected one of all terms; add up their tallies before Tally.frequent"
+            )
         counted = analysis.run(texts, known=None, keep=False)
         lexicons = [*([before.lexicon] if before else []), *counted.lexicons]
         n_docs = counted.n_docs + (before.n_docs if before else 0)
@@ -164,6 +169,8 @@ class FastCountVectorizer(BaseEstimator):
         self._statistics = Tally(lexicon, tally.n_docs, tally.pruned)
         self._vocabulary = None
         self._current()
+        if self.vocabulary is not None:  # the words are given: frequencies decide nothing
+            self._statistics = None
         return self
 
     def count(self, texts: Any) -> CountedTexts:

@@ -56,12 +56,14 @@ class Tally:
 
     def split(self, n: int) -> list[Tally]:
         """Its terms in ``n`` buckets, by a hash: a term is in the same bucket of any tally."""
+        check_positive("n", n)
         cells, cuts = take(self.lexicon, np.arange(len(self)))
         bucket = _hashes(cells, cuts) % np.uint64(n)
         return [self._some(np.flatnonzero(bucket == i)) for i in range(n)]
 
     def frequent(self, min_df: float, max_df: float, limit: int) -> Tally:
         """Of a bucket of all documents, what may be among the ``limit`` terms that are kept."""
+        check_positive("limit", limit)
         rarest(replace(self, pruned=True), min_df, max_df)  # refuses what only all terms can tell
         terms = self.lexicon.terms[: len(self)]
         low, high = (_documents(x, self.n_docs) for x in (min_df, max_df))
@@ -169,3 +171,8 @@ def too_common(s: Tally, max_df: float, most: int) -> list[str]:
 def _documents(df: float, n_docs: int) -> float:
     """A whole number counts documents, any other is a share of them."""
     return float(df if isinstance(df, Integral) else df * n_docs)
+
+
+def check_positive(name: str, value: object) -> None:
+    if not isinstance(value, Integral) or value < 1:
+        raise ValueError(f"{name}={value!r}, but a whole number from 1 up was expected")
