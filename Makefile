@@ -28,7 +28,7 @@ ONLY ?= $(FIGURES)
 OUT ?= $(if $(QUICK),results/paper)  # what is quick must not replace what was measured
 
 paper: $(if $(QUICK),.venv/ready,.venv/rivals)  ## figures and tables of the paper; hours, QUICK=1 minutes
-	@$(if $(QUICK),echo "quick: sizes are tiny, so that verdicts say nothing of the paper")
+	@$(if $(QUICK),echo "quick: sizes are tiny and verdicts say nothing of the paper")
 	@for name in $(ONLY); do \
 		echo "== $$name"; start=$$(date +%s); \
 		$(BIN)/python experiments/paper/$$name.py $(if $(QUICK),--quick) $(if $(OUT),--out $(OUT)) || exit 1; \

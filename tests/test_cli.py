@@ -1151,6 +1151,7 @@ def test_the_examples_of_the_docs_run(tmp_path, monkeypatch, capsys, reviews):
     texts, y = reviews
     monkeypatch.chdir(tmp_path)
     write_csv(tmp_path / "reviews.csv", texts, y)
+    write_csv(tmp_path / "hotel_reviews.csv", texts, y)
     write_csv(tmp_path / "new.csv", texts[:20], y[:20])
     write_csv(tmp_path / "videos.csv", texts, np.exp(y))
     write_csv(tmp_path / "site_a.csv", texts[:700], y[:700])
@@ -1161,9 +1162,13 @@ def test_the_examples_of_the_docs_run(tmp_path, monkeypatch, capsys, reviews):
     for command in commands:
         status, _, err = run(capsys, *command.split())
         assert status == 0, f"{command}: {err}"
-    assert {"reviews.html", "page.html", "selection.png", "both.tprism", "predictions.csv"} <= set(
-        new_files(tmp_path)
-    )
+    assert {
+        "hotel_reviews.html",
+        "page.html",
+        "selection.png",
+        "both.tprism",
+        "predictions.csv",
+    } <= set(new_files(tmp_path))
 
 
 # --- small things -----------------------------------------------------------------------

@@ -103,7 +103,7 @@ def _shards(rng: random.Random, home: Home, tally: Tally) -> None:
     killed(lambda: OnDisk.write(folder / f"{next(made):06d}", parts), rng.uniform(0, 0.05))
     for one in sorted(folder.iterdir()):
         try:
-            total = OnDisk.open(one).total(lambda part: int(part.counts.sum()))
+            total = OnDisk.open(one).total(lambda part: int(part.counts.data.sum()))
         except ValueError:
             tally.add(REFUSED if one == max(folder.iterdir()) else "lost", "shards", one)
         else:
