@@ -229,6 +229,20 @@ def test_the_inner_doors_refuse_as_well(corpus, call, message):
         call(Corpus(*corpus), np.random.default_rng(0))
 
 
+@pytest.mark.parametrize(("words", "wrong"), [([3, 3, 5], 3), ([3, 7, 5], 5)])
+def test_documents_have_each_word_once_and_in_order(corpus, words, wrong):
+    X, y = corpus
+    rows = np.split(X.indices, X.indptr[1:-1])
+    rows[4] = np.array(words)
+    n = [len(row) for row in rows]
+    damaged = csr_array((np.ones(sum(n)), np.concatenate(rows), np.cumsum([0, *n])), X.shape)
+    with pytest.raises(ValueError, match=f"document 4 has word {wrong} twice or out of order"):
+        SpectralSLDA(2).fit_documents(Corpus(damaged, y))
+    in_order = damaged.copy()
+    in_order.sum_duplicates()
+    SpectralSLDA(2, random_state=0).fit_documents(Corpus(in_order, y))
+
+
 def masked(values, n):
     """The first n values are not known."""
     mask = np.zeros(np.shape(values), bool)

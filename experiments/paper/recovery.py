@@ -168,13 +168,12 @@ def longer(found: list[Row]) -> list[str]:
             _, few, _ = over_trials(chosen(found, noise=noise, words=short), name, "n")
             _, many, _ = over_trials(chosen(found, noise=noise, words=long), name, "n")
             ratio = many / few
-            lines.append(f"{name} {ratio[0]:.2f} to {ratio[-1]:.2f} (noise {noise:g})")
+            lines.append(f"{name} {span(ratio)} (noise {noise:g})")
             holds.append(ratio.max() < 0.9)
     return said(
         f"Errors are significantly smaller with {long} words in a document than with {short}.",
         "reproduced" if all(holds) else "reproduced in part" if any(holds) else "not reproduced",
-        "ratio of errors, both methods together, at the smallest and at the largest n: "
-        + "; ".join(lines),
+        "ratio of errors, both methods together, least to largest over n: " + "; ".join(lines),
     )
 
 
@@ -186,22 +185,31 @@ def default(found: list[Row]) -> list[str]:
         for way, printed in (("default (two-stage)", 1), ("default (joint)", 2)):
             if not chosen(some, way=way):
                 continue
-            text = sorted({row["n"] for row in chosen(some, way=way, road="text")})
-            ratios = [
-                over_trials(chosen(some, way=way), name, "n")[1]
-                / over_trials(chosen(some, way=f"Algorithm {printed}"), name, "n")[1]
-                for name in ("mu", "eta")
-            ]
-            of_mu, of_eta = (f"{r[0]:.2f} to {r[-1]:.2f}" for r in ratios)
-            lines.append(
-                f"{way}: mu {of_mu}, eta {of_eta}, "
-                f"text at n = {text or 'none'} "
-                f"({length} words, noise {noise:g})"
-            )
+            text = {row["n"] for row in chosen(some, way=way, road="text")}
+            sizes = np.array(sorted({row["n"] for row in some}))
+            as_text = sizes <= max(text, default=0)
+            for there, road in ((as_text, "text"), (~as_text, "model")):
+                if not there.any():
+                    continue
+                of_mu, of_eta = (
+                    span(
+                        over_trials(chosen(some, way=way), name, "n")[1][there]
+                        / over_trials(chosen(some, way=f"Algorithm {printed}"), name, "n")[1][there]
+                    )
+                    for name in ("mu", "eta")
+                )
+                lines.append(
+                    f"{way}, {road}, n = {sizes[there][0]} to {sizes[there][-1]}: mu {of_mu}, eta "
+                    f"{of_eta} ({length} words, noise {noise:g})"
+                )
     if not lines:
         return []
-    return ["NOTE     errors of the default over those of the algorithm as printed, smallest to "
-            "largest n: " + "; ".join(lines)]  # fmt: skip
+    what = "errors of the default over those of the algorithm as printed, least to largest over n"
+    return [f"NOTE     {what}, by the regime it finds: {'; '.join(lines)}"]
+
+
+def span(ratio: np.ndarray) -> str:
+    return f"{ratio.min():.2f} to {ratio.max():.2f}"
 
 
 def draw(found: list[Row], path: Path) -> None:

@@ -108,9 +108,10 @@ def verdict(found: list[Row]) -> list[str]:
                 continue
             of.append(float(np.polyfit(np.log(t), np.log(s), 1)[0]))
             whole = s + [row["rest"] for row in some]
+            gains = ", ".join(f"{s[0] / x:.1f} with {n}" for n, x in zip(t[1:], s[1:], strict=True))
             lines.append(
-                f"{method}, k = {k}: slope {of[-1]:.2f}, {s[0] / s[-1]:.1f} times as fast with "
-                f"{t[-1]} threads, the whole fit {whole[0] / whole[-1]:.1f} times"
+                f"{method}, k = {k}: slope {of[-1]:.2f}, times as fast {gains} threads, the whole "
+                f"fit {whole[0] / whole[-1]:.1f}"
             )
     how = "reproduced" if of and max(of) < ALMOST_IDEAL else "differs" if of else "not measured"
     if of and max(of) >= ALMOST_IDEAL > min(of):

@@ -59,6 +59,21 @@ def refuse_no_counts(X: Any) -> None:
         raise ValueError(_not_a_count(value, f"document {row}, word {int(X.indices[at])}"))
 
 
+def refuse_repeated_words(X: Any) -> None:
+    """Of rows in CSR format: a word has one count, and words come in order."""
+    falls = X.indices[1:] <= X.indices[:-1]
+    starts = X.indptr[1:-1]
+    falls[starts[(starts > 0) & (starts < len(X.indices))] - 1] = False  # another document's words
+    if falls.any():
+        at = int(falls.argmax()) + 1
+        row = int(np.searchsorted(X.indptr, at, side="right")) - 1
+        raise ValueError(
+            f"document {row} has word {int(X.indices[at])} twice or out of order, but one count "
+            "for each word was expected, by rising column; call sum_duplicates() on the matrix "
+            "first"
+        )
+
+
 def _not_a_count(value: float, where: str) -> str:
     if not np.isfinite(value):
         return (

@@ -7,6 +7,8 @@ import numpy as np
 from topicprism.kernels.compiling import jit, reordered
 from topicprism.kernels.fold_in import longest
 
+SMALLEST = 1e-14  # share of a pivot that rounding may take for all of it
+
 
 @jit
 def map_proportions(indptr, words, counts, mu, alpha, n_sweeps, h):  # type: ignore[no-untyped-def]
@@ -70,12 +72,14 @@ def gradients(  # type: ignore[no-untyped-def]
 def _solve(A, b):  # type: ignore[no-untyped-def]
     """``b[:] = np.linalg.solve(A, b.T).T`` by the Cholesky factor L of A, which it replaces.
 
-    A is positive definite, and nothing above its diagonal is read; that has 1 / L[i, i].
+    A is positive definite, and nothing above its diagonal is read; that has 1 / L[i, i].  What
+    rounding leaves of a pivot is at least SMALLEST of it.
     """
     for i in range(len(A)):
         for l in range(i):
             A[i, l] = (A[i, l] - _product(A[i], A[l, :l])) * A[l, l]
-        A[i, i] = 1.0 / np.sqrt(A[i, i] - _product(A[i], A[i, :i]))
+        pivot = max(A[i, i] - _product(A[i], A[i, :i]), SMALLEST * A[i, i])
+        A[i, i] = 1.0 / np.sqrt(pivot)
     for x in b:
         for i in range(len(A)):
             x[i] = (x[i] - _product(A[i], x[:i])) * A[i, i]

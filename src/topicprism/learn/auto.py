@@ -46,7 +46,12 @@ from topicprism.spectral.basis import points_down
 from topicprism.spectral.decompose import width_for
 from topicprism.spectral.moments import WordSums, word_sums
 from topicprism.spectral.sketch import Sketch, sketch_of
-from topicprism.validation import check_response, check_varies, refuse_no_counts
+from topicprism.validation import (
+    check_response,
+    check_varies,
+    refuse_no_counts,
+    refuse_repeated_words,
+)
 
 
 def learn(docs: Documents, request: FitRequest, rng: np.random.Generator) -> FitResult:
@@ -171,6 +176,7 @@ class Survey(Additive):
 def survey(c: Corpus) -> Survey:
     """Counts and responses are checked here, wherever they come from."""
     refuse_no_counts(c.counts)
+    refuse_repeated_words(c.counts)
     check_response(c.y, len(c))
     lengths = c.lengths
     long = lengths >= MIN_WORDS
