@@ -11,7 +11,7 @@ that runs out.  An input is answered, or refused with one sentence.  What counts
     traceback   an exception that reaches the user, status 70, a crash
     lost        a file that is gone, half-written, or was not to be written, or a temporary left
     wrong       another answer than that of the same data, numbers that are none, no sentence
-    hung        no end within half a minute
+    hung        no end within half a minute of processor time
 
 Everything happens in a temporary folder; devices are copies, and the full disk is one that
 only this process sees.  The exit status is 1 if there was any defect.

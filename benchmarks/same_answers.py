@@ -1,31 +1,49 @@
 """Whether two versions of the package give the same answers on real text.
 
-    python benchmarks/same_answers.py --save answers.npz      # with the one version; 3 minutes
-    python benchmarks/same_answers.py --compare answers.npz   # with the other: largest differences
-    python benchmarks/same_answers.py --quick                 # seconds, for the test suite
+    python benchmarks/same_answers.py --against HEAD~5       # this tree beside that commit
+    python benchmarks/same_answers.py --save answers.npz     # with the one version
+    python benchmarks/same_answers.py --compare answers.npz  # with the other
+    python benchmarks/same_answers.py --quick                # seconds, for the test suite
 
-For each corpus at hand and each estimator: predictions for test documents, coefficients and
-their standard errors (topics and proportions where there is no response), relative to the
-largest of them.  At most 5,000 training documents of each corpus.
+Prints for each corpus at hand and each estimator the largest difference of predictions for test
+documents, coefficients and their standard errors (topics and proportions where there is no
+response), relative to the largest of them; status 1 if one is above 1e-10.  That is what a change
+of the code that is to change no answer must keep.  It says nothing of whether answers are right,
+and versions whose random streams differ cannot agree: CHANGELOG.md lists these and the defects that
+were mended.  At most 5,000 training documents of each corpus; ``--corpora`` names some.
 """
 
 import argparse
+import os
+import subprocess
 import sys
+import tempfile
 import warnings
 from pathlib import Path
 
 import numpy as np
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "experiments"))
-from comparison import corpora
+ROOT = Path(__file__).resolve().parents[1]
+sys.path.insert(0, str(ROOT / "experiments"))
+from comparison import corpora  # noqa: E402
 
-from topicprism import GibbsSLDA, HybridSLDA, MedLDA, SpectralLDA, SpectralSLDA, __version__
-from topicprism.datasets import make_slda
+import topicprism  # noqa: E402
+from topicprism import (  # noqa: E402
+    AutoSLDA,
+    GibbsSLDA,
+    HybridSLDA,
+    MedLDA,
+    SpectralLDA,
+    SpectralSLDA,
+)
+from topicprism.datasets import make_slda  # noqa: E402
 
 N_TRAIN, N_TEST = 5_000, 500
 CORPORA = list(corpora.CORPORA)
 CHAIN = {"burn_in": 15, "n_kept": 5}
+TOLERANCE = 1e-10
 METHODS = {
+    "AutoSLDA": lambda: AutoSLDA(random_state=0, n_jobs=2),
     "SpectralSLDA": lambda: SpectralSLDA(random_state=0, n_jobs=2),
     "two-stage, k=10": lambda: SpectralSLDA(10, method="two-stage", random_state=0, n_jobs=2),
     "SpectralLDA": lambda: SpectralLDA(random_state=0, n_jobs=2),
@@ -35,10 +53,10 @@ METHODS = {
 }
 
 
-def splits(quick: bool):
+def splits(names: list[str]):
     X, y, _ = make_slda(3500, n_words=200, n_topics=4, doc_length=60, random_state=0)
     yield "simulated", corpora.Split(X[:3000], y[:3000], X[3000:], y[3000:])
-    for name in [] if quick else CORPORA:
+    for name in names:
         split = corpora.load(name)
         if split is None:
             print(f"{name} is not there", file=sys.stderr)
@@ -46,9 +64,9 @@ def splits(quick: bool):
             yield name, split
 
 
-def answers(quick: bool) -> dict[str, np.ndarray]:
+def answers(names: list[str]) -> dict[str, np.ndarray]:
     found = {}
-    for name, s in splits(quick):
+    for name, s in splits(names):
         for method, make in METHODS.items():
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")
@@ -65,7 +83,11 @@ def answers(quick: bool) -> dict[str, np.ndarray]:
 
 def compare(one: dict[str, np.ndarray], other: dict[str, np.ndarray]) -> float:
     worst = 0.0
-    for name in sorted(other):
+    for name in sorted(one.keys() | other.keys()):
+        if name not in one or name not in other:
+            print(f"{name:50s} only of one version")
+            worst = np.inf
+            continue
         a, b = one[name], other[name]
         scale = max(float(np.abs(a).max()), 1e-300)
         apart = np.inf if a.shape != b.shape else float(np.abs(a - b).max()) / scale
@@ -75,19 +97,43 @@ def compare(one: dict[str, np.ndarray], other: dict[str, np.ndarray]) -> float:
     return worst
 
 
+def answers_of(commit: str, names: list[str]) -> dict[str, np.ndarray]:
+    """Those of the package as it was, by this script in a process of its own."""
+    with tempfile.TemporaryDirectory() as folder:
+        git = ["git", "-C", str(ROOT), "archive", commit, "src"]
+        packed = subprocess.run(git, check=True, stdout=subprocess.PIPE).stdout
+        subprocess.run(["tar", "-x", "-C", folder], input=packed, check=True)
+        found = Path(folder) / "answers.npz"
+        subprocess.run(
+            [sys.executable, __file__, "--save", found, "--corpora", *names],
+            env=os.environ | {"PYTHONPATH": str(Path(folder) / "src")},
+            check=True,
+        )
+        with np.load(found) as file:
+            return dict(file)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--against", metavar="COMMIT")
     parser.add_argument("--save", type=Path)
     parser.add_argument("--compare", type=Path)
+    parser.add_argument("--corpora", nargs="*", default=CORPORA, choices=CORPORA)
     parser.add_argument("--quick", action="store_true")
     args = parser.parse_args()
-    found = answers(args.quick)
-    print(f"topicprism {__version__}: {len(found)} answers")
+    names = [] if args.quick else args.corpora
+    found = answers(names)
+    print(f"{len(found)} answers of {Path(topicprism.__file__).parent}", flush=True)
     if args.save:
         np.savez_compressed(args.save, **found)
-    before = dict(np.load(args.compare)) if args.compare else answers(True) if args.quick else None
+    if args.against:
+        before = answers_of(args.against, names)
+    elif args.compare:
+        before = dict(np.load(args.compare))
+    else:
+        before = answers(names) if args.quick else None
     if before is not None:
-        sys.exit(compare(before, found) > 1e-10)
+        sys.exit(compare(before, found) > TOLERANCE)
 
 
 if __name__ == "__main__":

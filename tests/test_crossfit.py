@@ -17,16 +17,10 @@ from topicprism.documents import Threaded
 from topicprism.documents.corpus import take_rows
 from topicprism.documents.subsets import ALL, KeyCounts
 from topicprism.learn import auto, sampled_text
-from topicprism.learn.crossfit import (
-    Inferred,
-    _robust,
-    combine,
-    cross_fit,
-    fit_halves,
-    predictions_of,
-    supported,
-)
+from topicprism.learn.crossfit import combine, cross_fit, fit_halves, predictions_of
 from topicprism.learn.defaults import EFFECTS
+from topicprism.learn.judging import supported
+from topicprism.learn.ridge import regress_robustly
 from topicprism.learn.sampled_text import without_floods
 from topicprism.show.effects import effects
 from topicprism.vectorizer import FastCountVectorizer
@@ -48,12 +42,12 @@ def test_robust_variances_are_the_sandwich(rng):
     h = rng.dirichlet(np.ones(3), 400)
     y = h @ [1.0, -1, 0.5] + h[:, 0] * rng.standard_normal(400)
     keys = np.arange(400, dtype=np.uint64)
-    eta, variance = _robust(Inferred(h, y, keys))
+    eta, variance = regress_robustly(h, y, keys)
     inverse = np.linalg.inv(h.T @ h)
     errors = (y - h @ eta) / (1 - np.array([row @ inverse @ row for row in h]))
     meat = sum(e**2 * np.outer(row, row) for e, row in zip(errors, h, strict=True))
     assert_allclose(variance, np.diag(inverse @ meat @ inverse), rtol=0.02)
-    thrice = _robust(Inferred(np.tile(h, (3, 1)), np.tile(y, 3), np.tile(keys, 3)))
+    thrice = regress_robustly(np.tile(h, (3, 1)), np.tile(y, 3), np.tile(keys, 3))
     assert_allclose(thrice[0], eta, rtol=1e-2)
     assert_allclose(thrice[1], variance, rtol=0.05)  # copies are no evidence
 

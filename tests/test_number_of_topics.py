@@ -14,8 +14,7 @@ from topicprism.evaluation import exclusivity, npmi, split_words, word_log_likel
 from topicprism.inference import infer
 from topicprism.io.files import from_bytes, to_bytes
 from topicprism.learn import Trial, auto, sampled_text
-from topicprism.learn.crossfit import with_common
-from topicprism.learn.judging import describe, judged, more_topics
+from topicprism.learn.judging import describe, judged, more_topics, with_common
 
 
 def separate(n_topics, words_each=10, common=0.1):

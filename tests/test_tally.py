@@ -147,3 +147,49 @@ def test_a_given_vocabulary_is_not_learnt():
     v = FastCountVectorizer(vocabulary=["dog", "cat"])
     assert v.learn(v.tally(["the mouse"])).vocabulary_ == {"dog": 0, "cat": 1}
     assert_array_equal(v.transform(v.count(["cat dog dog"])).toarray(), np.array([[2, 1]]))
+
+
+LIMITS = [{}, {"min_df": 1}, {"max_df": 1.0}, {"max_features": 3}, {"max_features": 7},
+          {"max_features": None}, {"min_df": 3}, {"max_df": 0.5}]  # fmt: skip
+
+
+@settings(deadline=None, max_examples=60)
+@given(TEXTS, st.integers(1, 3), st.sampled_from(LIMITS))
+def test_terms_that_were_left_out_are_never_missed(texts, n_buckets, other):
+    """Learnt with other limits than it was kept by, a tally gives the exact vocabulary or none."""
+    own = {"min_df": 2, "max_df": 0.9, "max_features": 5}
+    whole = FastCountVectorizer().tally(texts)
+    some = joined(b.frequent(2, 0.9, 5) for b in whole.split(n_buckets))
+    v = FastCountVectorizer(**own | other)
+    found = told(v.learn, some)
+    if isinstance(found, dict):
+        assert ranked(found, whole) == ranked(told(v.learn, whole), whole)
+    elif "ask for" not in found:
+        assert isinstance(told(v.learn, whole), str)
+
+
+def ranked(vocabulary, tally):
+    """How often its terms occur: which of equals are kept may differ."""
+    return sorted(tally.to_dict()[term] for term in vocabulary)
+
+
+def test_looser_limits_than_a_tally_was_kept_by_are_refused():
+    texts = ["a cat and a dog", "the dog and the cat", "one cat", "two dogs and one cat"]
+    some = joined(b.frequent(2, 0.8, 1) for b in FastCountVectorizer().tally(texts).split(2))
+    for options in ({"min_df": 1}, {"max_df": 1.0}, {"max_features": 2}, {"max_features": None}):
+        v = FastCountVectorizer(**{"min_df": 2, "max_df": 0.8, "max_features": 1} | options)
+        with pytest.raises(ValueError, match="the limits of the vectorizer"):
+            v.learn(some)
+
+
+def test_pruned_tallies_are_not_added_and_buckets_are_of_one_kind():
+    v = FastCountVectorizer()
+    one, other = (v.tally(texts) for texts in (["a cat", "the cat"], ["the dog"]))
+    with pytest.raises(ValueError, match="may not be rare in both together"):
+        one.frequent(1, 1.0, 1) + other
+    with pytest.raises(ValueError, match="only 3 different ones"):
+        joined([one, v.tally(["a dog", "the dog"])])
+    with pytest.raises(ValueError, match="different documents or were kept by different"):
+        joined([one.split(2)[0].frequent(1, 1.0, 9), one.split(2)[1].frequent(2, 1.0, 9)])
+    with pytest.raises(ValueError, match="at least one"):
+        joined([])

@@ -18,7 +18,19 @@ from typing import Any
 
 import numpy as np
 
-from attacks import BAD, FINE, QUICK_FIT, REFUSED, Home, Outcome, Tally, run, whole
+from attacks import (
+    BAD,
+    FINE,
+    LONGEST,
+    QUICK_FIT,
+    REFUSED,
+    WAITING,
+    Home,
+    Outcome,
+    Tally,
+    run,
+    whole,
+)
 from attacks.tables import Made, any_table, sound
 from topicprism import load
 from topicprism.cli.arguments import parser
@@ -257,7 +269,7 @@ def attack_processes(seed: int, n: int, home: Home) -> Tally:
             if stop is not None:
                 time.sleep(rng.uniform(0, 2))
                 child.send_signal(stop)
-            out, err = child.communicate(timeout=90)
+            out, err = child.communicate(timeout=WAITING * LONGEST)
         except subprocess.TimeoutExpired:
             child.kill()
             child.communicate()

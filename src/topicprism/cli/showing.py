@@ -10,6 +10,7 @@ from topicprism.pipeline.scoring import BASELINE, OURS
 from topicprism.scales import LOG, Scale
 from topicprism.show.effects import (
     CLASS,
+    FOUND_AGAIN,
     NOT_PREDICTED,
     PRIOR,
     RESPONSE,
@@ -131,7 +132,7 @@ def replication(topics: list[dict[str, Any]], predicts: bool) -> Iterator[str]:
     """How to read the column "found again", and coefficients that have no interval."""
     if topics[0]["found_again"] is None:
         return
-    texts = ["found again: whether two halves of the documents both have the topic"]
+    texts = [f"found again: whether {FOUND_AGAIN}"]
     if not predicts:
         texts.append(NOT_PREDICTED)
     elif any(t["interval"] is None for t in topics):

@@ -66,7 +66,7 @@ class GibbsSLDA(GivenChain, SampledRegression):
     n_jobs : int or None, default=None
         Threads: None is one, -1 is all cores.  The result does not depend on it.
     random_state : int, RandomState, Generator or None, default=None
-        Seed of the chain.
+        Seed of the chain.  Documents draw by their row: another order of rows is another chain.
 
     Attributes
     ----------

@@ -13,8 +13,8 @@
     response_topics  initial topics, those of the response among them
     refine           topics refined by variational Bayes, sampled ones by steering
     ridge            coefficients by a regression on inferred proportions
-    crossfit         effects by cross-fitting, and which topics documents support
-    judging          numbers of topics: likelihood, coherence, exclusivity
+    crossfit         effects by cross-fitting
+    judging          numbers of topics tried, and which topics documents support
     sampled_text     text by steered sampling from spectral topics
     hybrid           the spectral start and the steering of a sampler
     defaults         every constant, with its reason

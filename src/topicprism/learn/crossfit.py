@@ -18,9 +18,6 @@ where c is fitted to the differences of all topics.  A topic's own squared diffe
 number, is added to this as one of DIFFERENCE_PRIOR + 1 (as in a moderated t statistic, Smyth 2004).
 Topics of a half are not quite those of all documents.  So the interval of theta also reaches
 eta, the coefficient of all documents: the squared difference is added to its squared length.
-
-Topics that the documents do not support are dropped, unless their number was asked for: those that
-the halves do not have in common, that are alike, or that hold too small a share of the words.
 """
 
 from __future__ import annotations
@@ -37,17 +34,16 @@ from numpy.typing import NDArray
 from topicprism._typing import Array, Doc, DocTopic, Ints, Topic, WordTopic
 from topicprism.documents.corpus import Corpus, Documents
 from topicprism.documents.subsets import KeyCounts, Subset
-from topicprism.documents.sums import Additive
 from topicprism.evaluation import SAME_TOPIC, bhattacharyya, matched_topics
 from topicprism.inference import infer
 from topicprism.learn.defaults import EFFECTS, TEXT
-from topicprism.learn.result import FitContext, FitRequest, FitResult, Trial
+from topicprism.learn.judging import only_supported
+from topicprism.learn.result import FitContext, FitResult, Halves
 from topicprism.learn.ridge import (
-    Products,
-    calibrate,
     predictive_variance,
     products,
     regress,
+    regress_robustly,
     residual_sums,
 )
 from topicprism.model import Model, ResponseScale
@@ -56,7 +52,6 @@ HELD_OUT = (
     "the residual variance of predictions by the other half of the documents, less the uncertainty "
     "of the proportions"
 )
-Halves = Sequence[tuple[Subset, Model]]  # documents, and a model of all others
 
 
 @dataclass(frozen=True)
@@ -130,23 +125,6 @@ def inferred(c: Corpus, model: Model, subset: Subset) -> Inferred:
     return Inferred(infer(model, rows.counts), rows.y, rows.keys)
 
 
-@dataclass(frozen=True)
-class Shares(Additive):
-    """Proportions of documents added up, each by its number of words."""
-
-    words: Topic
-
-    @property
-    def mean(self) -> Topic:
-        mean: Topic = self.words / self.words.sum()
-        return mean
-
-
-def mean_shares(c: Corpus, model: Model, subset: Subset) -> Shares:
-    rows = subset.rows(c).long()
-    return Shares(rows.lengths @ infer(model, rows.counts))
-
-
 def fit_halves(keys: KeyCounts, within: Subset, learn: Callable[[Subset], Model]) -> Halves:
     """Each half of the documents, with what ``learn`` makes of the other."""
     first, second = keys.cut(2, within)
@@ -160,7 +138,7 @@ def cross_fit(docs: Documents, model: Model, halves: Halves) -> CrossFit:
     halves = _with_prior_of(model, docs, halves)
     known, scored = _tried(docs, halves)
     matches = [matched_topics(model.mu, other.mu) for _, other in halves]
-    fits = [_robust(k) for k in known]
+    fits = [regress_robustly(k.h, k.y, k.keys) for k in known]
     orders = [order for order, _ in matches]
     theta, v = (
         np.array([_at(f[i], order) for f, order in zip(fits, orders, strict=True)]) for i in (0, 1)
@@ -216,24 +194,6 @@ def combine(theta: DocTopic, v: DocTopic, found: DocTopic, apart: Topic) -> tupl
     return coef * unknown, np.sqrt(variance) * unknown
 
 
-def _robust(known: Inferred) -> tuple[Topic, Topic]:
-    """Ridge coefficients, and their variances whatever the variance of each response (HC3).
-
-    Copies of a document, which have one key, are one observation (a cluster).
-    """
-    h, y = known.h, known.y
-    p = Products.of(h, y)
-    found = regress(p)
-    inverse = np.linalg.inv(p.hh + found.penalty * np.eye(h.shape[1]))
-    leverage = np.einsum("dk,kl,dl->d", h, inverse, h)
-    error = (y - h @ found.eta) / np.maximum(1 - leverage, 0.1)
-    _, cluster = np.unique(known.keys, return_inverse=True)
-    scores = np.zeros((cluster.max(initial=0) + 1, h.shape[1]))
-    np.add.at(scores, cluster, h * error[:, None])
-    moved = scores @ inverse
-    return found.eta, np.einsum("dk,dk->k", moved, moved)
-
-
 def _at(values: Topic, order: Ints) -> Topic:
     """Values of matched topics; 0 where there is none, which is not found again."""
     return np.where(order >= 0, values[order], 0.0)
@@ -273,7 +233,9 @@ def with_cross_fit(
         return replace(found, coef=None, coef_std=None)
     known = cross_fit(docs, found.model, halves)
     if context.request.n_topics is None:
-        fewer = _supported(found, docs, known, halves, context.request)
+        few = known.n < TEXT.few_documents
+        tolerance = EFFECTS.r2_tolerance_of_few if few else EFFECTS.r2_tolerance
+        fewer = only_supported(found, docs, _union(halves), known.replication, tolerance)
         if fewer is not found:
             found, known = fewer, cross_fit(docs, fewer.model, halves)
     scored = by_folds or known
@@ -308,91 +270,6 @@ def held_out_variance(docs: Documents, halves: Halves, scored: Predictions | Non
     return predictive_variance(reduce(add, sums))
 
 
-def _supported(
-    found: FitResult, docs: Documents, known: CrossFit, halves: Halves, request: FitRequest
-) -> FitResult:
-    """The result with the topics that documents support only, unless that costs too much R2."""
-    model, subset = found.model, _union(halves)
-    shares = docs.total(mean_shares, model, subset).mean
-    p = docs.total(products, model, subset)
-    few = known.n < TEXT.few_documents
-    tolerance = EFFECTS.r2_tolerance_of_few if few else EFFECTS.r2_tolerance
-    wanted = p.pr2(regress(p).eta) - tolerance
-    for replication in (known.replication, np.ones(model.n_topics)):
-        keep, dropped = supported(model, replication, shares)
-        if not dropped:
-            return found
-        fewer = model.reordered(keep).with_alpha0(found.selection.alpha0)
-        p = docs.total(products, fewer, subset)
-        if p.pr2(regress(p).eta) >= wanted:
-            return _restricted(found, docs, keep, dropped, subset, request)
-    return found
-
-
-def _restricted(
-    found: FitResult, docs: Documents, keep: Ints, dropped: str, subset: Subset, request: FitRequest
-) -> FitResult:
-    """The result with some of its topics only, and coefficients anew."""
-    model = found.model.reordered(keep).with_alpha0(found.selection.alpha0)
-    again = calibrate(docs, model, subset)
-    reason = found.selection.reasons["n_topics"]
-    why = f"{reason}; of {found.model.n_topics}, {dropped} were dropped"
-    variance, asked = float(again.model.sigma**2), request.settings.noise_variance
-    if asked is not None:
-        again, variance = replace(again, model=replace(again.model, sigma=found.model.sigma)), asked
-    selection = replace(found.selection, n_topics=len(keep), n_begun=found.model.n_topics)
-    reasons = selection.reasons | {"n_topics": why}
-    return replace(
-        found,
-        model=again.model,
-        selection=replace(selection, noise_variance=variance, reasons=reasons),
-        predictive_variance=again.predictive_variance,
-        frozen_topics=tuple(i for i, j in enumerate(keep.tolist()) if j in found.frozen_topics),
-        dropped=True,
-    )
-
-
 def _union(halves: Halves) -> Subset:
     """Both halves, which are next to each other."""
     return Subset(min(h.start for h, _ in halves), max(h.stop for h, _ in halves))
-
-
-def with_common(trial: Trial, docs: Documents, halves: Halves, keys: KeyCounts) -> Trial:
-    """The trial with what :func:`supported` says of halves that were learnt with its topics."""
-    if not halves:
-        return trial
-    (_, one), (_, other) = halves
-    order, similarity = matched_topics(one.mu, other.mu)
-    some = [(keys.at_most(TEXT.trial_documents, half), model) for half, model in halves]
-    shares = [docs.total(mean_shares, model, half).mean for half, model in some]
-    smaller = np.minimum(shares[0], np.where(order >= 0, shares[1][order], 0.0))
-    n_in_common, n_large = (
-        len(supported(one, found, smaller)[0]) for found in (similarity, np.ones(one.n_topics))
-    )
-    return replace(trial, n_in_common=n_in_common, n_large=n_large)
-
-
-def supported(model: Model, replication: Topic, shares: Topic) -> tuple[Ints, str]:
-    """Topics to keep, and what was dropped, in words.
-
-    Dropped are topics that the halves do not have in common, that are like a larger one, or that
-    hold too small a share.  Two are kept at least.
-    """
-    alike = bhattacharyya(model.mu, model.mu) > EFFECTS.alike
-    lost = "not found again in halves of the documents"
-    like, small = "like another", f"with under {EFFECTS.min_share:.0%} of the words"
-    keep: list[int] = []
-    dropped = []
-    for i in np.argsort(-shares, kind="stable").tolist():
-        if any(alike[i, j] for j in keep):
-            dropped.append(like)
-        elif shares[i] < EFFECTS.min_share:
-            dropped.append(small)
-        elif replication[i] < SAME_TOPIC:
-            dropped.append(lost)
-        else:
-            keep.append(i)
-    if len(keep) < 2:
-        return np.sort(np.argsort(-replication, kind="stable")[:2]), f"{model.n_topics - 2} {lost}"
-    reasons = [f"{n} {why}" for why in (lost, like, small) if (n := dropped.count(why))]
-    return np.sort(keep), " and ".join(reasons)

@@ -1,4 +1,4 @@
-"""What is told of each number of topics that was tried, beside how well it predicts.
+"""What is told of each number of topics that was tried, and which topics documents support.
 
 Likelihood: of the words of one half of each document that topics were not learnt from, given its
 other half, per word.  It is the highest over strengths of the prior, since the prior by which
@@ -7,6 +7,10 @@ proportions predict best is not the one that explains words best.
 Coherence: the mean NPMI of each topic's ten most probable words in the documents.
 
 Exclusivity: the mean share of these words' probability, over all topics, that is the topic's own.
+
+Topics that the documents do not support are dropped, unless their number was asked for: those that
+halves of the documents do not have in common, that are alike, or that hold too small a share of the
+words.
 """
 
 from __future__ import annotations
@@ -17,14 +21,22 @@ from typing import TypeVar
 
 import numpy as np
 
-from topicprism._typing import Ints
+from topicprism._typing import Ints, Topic
 from topicprism.documents.corpus import Corpus, Documents
 from topicprism.documents.subsets import KeyCounts, Subset
 from topicprism.documents.sums import Additive
-from topicprism.evaluation import exclusivity, npmi_of, together
+from topicprism.evaluation import (
+    SAME_TOPIC,
+    bhattacharyya,
+    exclusivity,
+    matched_topics,
+    npmi_of,
+    together,
+)
+from topicprism.inference import infer
 from topicprism.learn.defaults import EFFECTS, TEXT
-from topicprism.learn.result import Trial
-from topicprism.learn.ridge import likelihoods
+from topicprism.learn.result import FitResult, Halves, Trial
+from topicprism.learn.ridge import likelihoods, products, regress
 from topicprism.model import Model
 from topicprism.show.words import top_ids
 
@@ -48,7 +60,7 @@ def words_together(c: Corpus, words: Ints, subset: Subset) -> Together:
 def judged(
     trial: Trial,
     docs: Documents,
-    held_out: Sequence[tuple[Subset, Model]],
+    held_out: Halves,
     keys: KeyCounts,
     within: Subset,
 ) -> Trial:
@@ -127,3 +139,99 @@ def describe(trials: Sequence[Trial], taken: int) -> str:
         small = last.n_topics - (last.n_large or 0)
         end = f"more are not tried, since {small} of {taken} are small or like others"
     return f"halves of the documents have {said} topics in common; {end}"
+
+
+# --- topics that documents support ------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Shares(Additive):
+    """Proportions of documents added up, each by its number of words."""
+
+    words: Topic
+
+    @property
+    def mean(self) -> Topic:
+        mean: Topic = self.words / self.words.sum()
+        return mean
+
+
+def mean_shares(c: Corpus, model: Model, subset: Subset) -> Shares:
+    rows = subset.rows(c).long()
+    return Shares(rows.lengths @ infer(model, rows.counts))
+
+
+def with_common(trial: Trial, docs: Documents, halves: Halves, keys: KeyCounts) -> Trial:
+    """The trial with what :func:`supported` says of halves that were learnt with its topics."""
+    if not halves:
+        return trial
+    (_, one), (_, other) = halves
+    order, similarity = matched_topics(one.mu, other.mu)
+    some = [(keys.at_most(TEXT.trial_documents, half), model) for half, model in halves]
+    shares = [docs.total(mean_shares, model, half).mean for half, model in some]
+    smaller = np.minimum(shares[0], np.where(order >= 0, shares[1][order], 0.0))
+    n_in_common, n_large = (
+        len(supported(one, found, smaller)[0]) for found in (similarity, np.ones(one.n_topics))
+    )
+    return replace(trial, n_in_common=n_in_common, n_large=n_large)
+
+
+def supported(model: Model, replication: Topic, shares: Topic) -> tuple[Ints, str]:
+    """Topics to keep, and what was dropped, in words.
+
+    Dropped are topics that the halves do not have in common, that are like a larger one, or that
+    hold too small a share.  Two are kept at least.
+    """
+    alike = bhattacharyya(model.mu, model.mu) > EFFECTS.alike
+    lost = "not found again in halves of the documents"
+    like, small = "like another", f"with under {EFFECTS.min_share:.0%} of the words"
+    keep: list[int] = []
+    dropped = []
+    for i in np.argsort(-shares, kind="stable").tolist():
+        if any(alike[i, j] for j in keep):
+            dropped.append(like)
+        elif shares[i] < EFFECTS.min_share:
+            dropped.append(small)
+        elif replication[i] < SAME_TOPIC:
+            dropped.append(lost)
+        else:
+            keep.append(i)
+    if len(keep) < 2:
+        return np.sort(np.argsort(-replication, kind="stable")[:2]), f"{model.n_topics - 2} {lost}"
+    reasons = [f"{n} {why}" for why in (lost, like, small) if (n := dropped.count(why))]
+    return np.sort(keep), " and ".join(reasons)
+
+
+def only_supported(
+    found: FitResult, docs: Documents, subset: Subset, replication: Topic, tolerance: float
+) -> FitResult:
+    """The result with the topics that documents support only, unless that costs too much R2."""
+    model = found.model
+    shares = docs.total(mean_shares, model, subset).mean
+    p = docs.total(products, model, subset)
+    wanted = p.pr2(regress(p).eta) - tolerance
+    for similarity in (replication, np.ones(model.n_topics)):
+        keep, dropped = supported(model, similarity, shares)
+        if not dropped:
+            return found
+        fewer = model.reordered(keep).with_alpha0(found.selection.alpha0)
+        p = docs.total(products, fewer, subset)
+        eta = regress(p).eta
+        if p.pr2(eta) >= wanted:
+            return _restricted(found, replace(fewer, eta=eta), keep, dropped)
+    return found
+
+
+def _restricted(found: FitResult, model: Model, keep: Ints, dropped: str) -> FitResult:
+    """The result with a model of some of its topics only."""
+    n, known = found.model.n_topics, found.selection
+    why = f"{known.reasons['n_topics']}; of {n}, {dropped} were dropped"
+    return replace(
+        found,
+        model=model,
+        selection=replace(
+            known, n_topics=len(keep), n_begun=n, reasons=known.reasons | {"n_topics": why}
+        ),
+        frozen_topics=tuple(i for i, j in enumerate(keep.tolist()) if j in found.frozen_topics),
+        dropped=True,
+    )

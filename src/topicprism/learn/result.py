@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from enum import Enum
 from functools import cached_property
@@ -20,6 +20,7 @@ from topicprism.spectral.sketch import NOISE_EDGE_FACTOR, Sketch
 from topicprism.validation import check_choice, check_problem
 
 AS_ASKED = "as asked"
+Halves = Sequence[tuple[Subset, Model]]  # documents, and a model of all others
 METHOD = "method"  # the reason that says which method a result is from
 
 

@@ -14,6 +14,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.optimize import nnls
 
 from topicprism._typing import Array, Doc, DocTopic, Square, Topic
@@ -117,6 +118,23 @@ def regress(p: Products) -> Regression:
     inner = values / (values + penalty) ** 2
     std = np.sqrt(variance * ((vectors**2) @ inner))
     return Regression(vectors @ eta, std, variance, float(penalty))
+
+
+def regress_robustly(h: DocTopic, y: Doc, keys: NDArray[np.uint64]) -> tuple[Topic, Topic]:
+    """Ridge coefficients, and their variances whatever the variance of each response (HC3).
+
+    Copies of a document, which have one key, are one observation (a cluster).
+    """
+    p = Products.of(h, y)
+    found = regress(p)
+    inverse = np.linalg.inv(p.hh + found.penalty * np.eye(h.shape[1]))
+    leverage = np.einsum("dk,kl,dl->d", h, inverse, h)
+    error = (y - h @ found.eta) / np.maximum(1 - leverage, 0.1)
+    _, cluster = np.unique(keys, return_inverse=True)
+    scores = np.zeros((cluster.max(initial=0) + 1, h.shape[1]))
+    np.add.at(scores, cluster, h * error[:, None])
+    moved = scores @ inverse
+    return found.eta, np.einsum("dk,dk->k", moved, moved)
 
 
 def calibrate(docs: Documents, model: Model, subset: Subset) -> Calibrated:

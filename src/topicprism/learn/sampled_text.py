@@ -30,16 +30,9 @@ from topicprism.documents.corpus import Corpus, take_rows
 from topicprism.documents.subsets import ALL, KeyCounts, Subset, gathered
 from topicprism.inference import infer, weighed
 from topicprism.learn import text_regime
-from topicprism.learn.crossfit import (
-    Halves,
-    fit_halves,
-    held_out,
-    mean_shares,
-    with_common,
-    with_cross_fit,
-)
+from topicprism.learn.crossfit import fit_halves, held_out, with_cross_fit
 from topicprism.learn.defaults import SAMPLED, STEERING, TEXT
-from topicprism.learn.judging import describe, judged, more_topics
+from topicprism.learn.judging import describe, judged, mean_shares, more_topics, with_common
 from topicprism.learn.refine import gradients, map_products, refine, shifted
 from topicprism.learn.response_topics import FirstTopics, text_sketch
 from topicprism.learn.result import (
@@ -48,6 +41,7 @@ from topicprism.learn.result import (
     STEERED,
     FitContext,
     FitResult,
+    Halves,
     Trial,
     listed,
     method_of_text,

@@ -16,10 +16,10 @@ import numpy as np
 
 from topicprism.documents.corpus import Corpus, Documents
 from topicprism.documents.subsets import ALL, KeyCounts, Subset, SubsetDocuments, in_key_order
-from topicprism.learn.crossfit import fit_halves, with_common, with_cross_fit
+from topicprism.learn.crossfit import fit_halves, with_cross_fit
 from topicprism.learn.defaults import MODEL, TEXT
 from topicprism.learn.few import Folds, folds_of
-from topicprism.learn.judging import describe, judged, more_topics
+from topicprism.learn.judging import describe, judged, more_topics, with_common
 from topicprism.learn.refine import refine
 from topicprism.learn.response_topics import FirstTopics, text_sketch
 from topicprism.learn.result import AS_ASKED, FitContext, FitResult, Trial, listed, selection_of

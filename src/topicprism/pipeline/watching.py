@@ -15,8 +15,8 @@ from topicprism.documents.subsets import (
     of_subsets,
 )
 from topicprism.learn.auto import survey
-from topicprism.learn.crossfit import inferred, mean_shares
-from topicprism.learn.judging import words_together
+from topicprism.learn.crossfit import inferred
+from topicprism.learn.judging import mean_shares, words_together
 from topicprism.learn.noise import cross_products
 from topicprism.learn.refine import expected_counts
 from topicprism.learn.response_topics import sizes_by_fold

@@ -25,11 +25,14 @@ MAX_DECIMALS = 9
 RESPONSE, CLASS = "response", "tendency to "  # what coefficients are of, the latter and a label
 WORDS, PRIOR = "of words", "of the prior"  # what a share is a share of
 UNKNOWN = "unknown"
+FOUND_AGAIN = (  # when a topic is
+    "both halves of the documents, each fitted alone, have the topic shown; the halves may have "
+    "more topics in common with each other than with those shown"
+)
 MEASURES_OF_WORDS = (  # of a number of topics that was tried
     "coherence is the NPMI of a topic's ten most probable words, exclusivity the share of these "
     "words that is the topic's own; in common are topics of one half of the documents that the "
-    "other half has, too, while a topic of all documents is found again if both halves have it, so "
-    "that the two numbers may differ"
+    "other half has, too, which may be more than are found again of the topics of all documents"
 )
 GEOMETRIC_MEAN = "geometric mean"
 NOT_PREDICTED = (

@@ -14,7 +14,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from functools import reduce
 from numbers import Integral
 from typing import Any
 
@@ -25,21 +24,48 @@ from topicprism.vectorizer.counting import alphabetical, merge, names_of
 from topicprism.vectorizer.lexicon import GOLDEN, Ints, Lexicon, empty, insert, take
 
 
+@dataclass(frozen=True)
+class Limits:
+    """What the terms of a tally that lacks some were kept by."""
+
+    low: float  # documents that a term is in
+    high: float
+    n: int | None  # the most frequent terms of each bucket, or None where all are kept
+
+    def check(self, low: float, high: float, limit: int | None) -> None:
+        """Refuse what terms that were left out might be needed for."""
+        within = self.low <= low and high <= self.high
+        same = (self.low, self.high) == (low, high) and limit is not None
+        if within and (self.n is None or (same and limit is not None and limit <= self.n)):
+            return
+        most = "" if self.n is None else f", the {self.n} most frequent of each bucket"
+        raise ValueError(
+            f"the tally has terms of {self.low:g} to {self.high:g} documents{most}, but min_df, "
+            f"max_df and max_features ask for {'all' if limit is None else limit} of {low:g} to "
+            f"{high:g} documents; give frequent() the limits of the vectorizer"
+        )
+
+
 @dataclass(frozen=True, eq=False)
 class Tally:
     """Terms of some documents: how often they occur (tf) and in how many documents (df)."""
 
     lexicon: Lexicon  # frequencies are in ``lexicon.terms``
     n_docs: int
-    pruned: bool = False  # whether it has the most frequent terms only
+    pruned: Limits | None = None  # if it has some of the terms only
 
     def __len__(self) -> int:
         return int(self.lexicon.size[0])
 
     def __add__(self, other: Tally) -> Tally:
         """Of the documents of both."""
+        if self.pruned or other.pruned:
+            raise ValueError(
+                "got tallies of which one lacks rare terms, but these may not be rare in both "
+                "together; add the tallies first, and then use frequent()"
+            )
         lexicon, _ = merge([self.lexicon, other.lexicon])
-        return Tally(lexicon, self.n_docs + other.n_docs, self.pruned or other.pruned)
+        return Tally(lexicon, self.n_docs + other.n_docs)
 
     def __reduce__(self) -> tuple[Any, ...]:
         """A pickle has the terms, and not the room for more."""
@@ -64,14 +90,17 @@ class Tally:
     def frequent(self, min_df: float, max_df: float, limit: int) -> Tally:
         """Of a bucket of all documents, what may be among the ``limit`` terms that are kept."""
         check_positive("limit", limit)
-        rarest(replace(self, pruned=True), min_df, max_df)  # refuses what only all terms can tell
+        _refuse_chosen(min_df)
         terms = self.lexicon.terms[: len(self)]
         low, high = (_documents(x, self.n_docs) for x in (min_df, max_df))
+        if self.pruned:
+            self.pruned.check(low, high, limit)
         keep = np.flatnonzero((low <= terms["df"]) & (terms["df"] <= high))
-        if limit < len(keep):
+        cut = limit < len(keep)
+        if cut:
             tf = terms["tf"][keep]
             keep = keep[tf >= np.partition(tf, len(tf) - limit)[len(tf) - limit]]  # and its equals
-        return replace(self._some(keep), pruned=True)
+        return replace(self._some(keep), pruned=Limits(low, high, limit if cut else None))
 
     def _some(self, numbers: Ints) -> Tally:
         return _tally(self._terms(numbers), self.n_docs, self.pruned)
@@ -83,12 +112,26 @@ class Tally:
 
 def joined(buckets: Iterable[Tally]) -> Tally:
     """All terms of buckets of the same documents, of which no two have a term in common."""
-    first, *others = buckets
-    found = reduce(Tally.__add__, others, first)
-    return replace(found, n_docs=first.n_docs)
+    found = list(buckets)
+    limits = [b.pruned or Limits(0, np.inf, None) for b in found]
+    if len({(b.n_docs, one.low, one.high) for b, one in zip(found, limits, strict=True)}) != 1:
+        raise ValueError(
+            "buckets are of different documents or were kept by different min_df and max_df; give "
+            "those of the same documents, each by the same frequent(), and at least one"
+        )
+    whole = Tally(merge([b.lexicon for b in found])[0], found[0].n_docs)
+    if len(whole) != sum(map(len, found)):
+        raise ValueError(
+            f"buckets have {sum(map(len, found))} terms, but only {len(whole)} different ones; "
+            "give buckets that split() made, one for each of its numbers"
+        )
+    if all(b.pruned is None for b in found):
+        return whole
+    n = min((one.n for one in limits if one.n is not None), default=None)
+    return replace(whole, pruned=replace(limits[0], n=n))
 
 
-def _tally(terms: tuple[Ints, ...], n_docs: int, pruned: bool) -> Tally:
+def _tally(terms: tuple[Ints, ...], n_docs: int, pruned: Limits | None) -> Tally:
     return Tally(insert(empty(), *terms)[0], n_docs, pruned)
 
 
@@ -109,16 +152,21 @@ def rarest(s: Tally, min_df: float | str, max_df: float) -> float:
     if not isinstance(min_df, str):
         return min_df
     if s.pruned:
-        raise ValueError(
-            f"min_df={min_df!r} with some of the terms, but it is chosen by all of them; pass a "
-            "number, such as 5"
-        )
+        _refuse_chosen(min_df)
     terms = s.lexicon.terms[: s.lexicon.size[0]]
     usual = RARE_TERMS.min_df
     kept = (terms["df"] >= usual) & (terms["df"] <= _documents(max_df, s.n_docs))
     left = float(terms["tf"][kept].sum(dtype=float))
     few_left = left < RARE_TERMS.short_document * s.n_docs
     return RARE_TERMS.min_df_of_short if few_left and s.n_docs >= RARE_TERMS.documents else usual
+
+
+def _refuse_chosen(min_df: float | str) -> None:
+    if isinstance(min_df, str):
+        raise ValueError(
+            f"min_df={min_df!r} with some of the terms, but it is chosen by all of them; pass a "
+            "number, such as 5"
+        )
 
 
 def choose(s: Tally, min_df: float | str, max_df: float, limit: int | None) -> Ints:
@@ -131,6 +179,8 @@ def choose(s: Tally, min_df: float | str, max_df: float, limit: int | None) -> I
     n, min_df = s.lexicon.size[0], rarest(s, min_df, max_df)
     df = s.lexicon.terms["df"][:n]
     low, high = (_documents(x, s.n_docs) for x in (min_df, max_df))
+    if s.pruned:
+        s.pruned.check(low, high, limit)
     if n == 0:
         raise ValueError(
             f"no term in {s.n_docs} documents, expected words of two characters or more; give "

@@ -6,17 +6,17 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from topicprism.scales import LOG, LOG1P, fitted, unscaled
-from topicprism.show.effects import NOT_PREDICTED, between
+from topicprism.show.effects import FOUND_AGAIN, NOT_PREDICTED, between
 from topicprism.show.markup import Html, join, listed, tag, typeset
 from topicprism.show.report.charts import Axis, axis, line, round_ticks, tick_label
 from topicprism.show.report.facts import Example, Piece, Summary, Topic
 from topicprism.show.report.prose import fixed, percent
 
 INTERVALS = "Bars are 95\u00a0% intervals."
-FOUND_AGAIN = (
+CROSS_FITTED = (
     " Effects are cross-fitted: topics come from one half of the documents and coefficients from "
     "the other, so that intervals include the uncertainty of the topics. A topic is found again "
-    "if both halves have it; one that neither half has gets no interval."
+    f"if {FOUND_AGAIN}. A topic that neither half has gets no interval."
 )
 LOGARITHMS = {  # what was fitted
     LOG: "The logarithm of {} was fitted. ",
@@ -91,7 +91,7 @@ def _effects_help(s: Summary, known: bool) -> str:
         text += LOGARITHMS[s.scale].format(s.response)
     text += INTERVALS if known else "This fit has no intervals."
     if s.topics[0].found_again is not None:
-        text += FOUND_AGAIN
+        text += CROSS_FITTED
     if s.left is not None:
         low, high = map(tick_label, s.left)
         article = "an" if s.scale is None else "a"
