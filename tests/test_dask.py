@@ -298,7 +298,7 @@ def test_collections_that_do_not_fit_are_refused(client, corpus):
     texts, y = ddf["review"], ddf["stars"]
     with pytest.raises(ValueError, match=r"texts in 5 partitions and responses in 2, but expected"):
         topicprism.fit(texts, y.repartition(npartitions=2))
-    with pytest.raises(ValueError, match=r"got a Dask collection for GibbsSLDA, which needs all"):
+    with pytest.raises(ValueError, match=r"got documents on Dask for GibbsSLDA, which needs all of them"):
         topicprism.fit(texts, y, estimator=GibbsSLDA)
     with pytest.raises(ValueError, match="got no partition, but at least one was expected"):
         OnDask.of([])

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import re
+import time
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import CancelledError
 from functools import reduce
 from operator import add
 from typing import Any, TypeVar
@@ -14,7 +18,7 @@ from topicprism import __version__
 from topicprism.io.failures import reason
 
 try:
-    from distributed import KilledWorker, default_client
+    from distributed import Client, KilledWorker, default_client, get_worker, wait
 except ImportError as error:
     raise ImportError(
         f"Dask's distributed is not installed ({error}), but it is needed for documents on Dask; "
@@ -24,6 +28,25 @@ except ImportError as error:
 S = TypeVar("S")
 RETRIES = 2  # of a task that fails, as one may that reads files
 AT_ONCE = 8  # sums that are added up in one task
+AHEAD = 2  # results for each thread that may wait for those before them
+LOOK = 0.5  # seconds between two looks at tasks under way
+PATIENCE = 120.0  # seconds without any worker, after which none is waited for
+CONNECT = 10.0  # seconds in which a scheduler must answer
+
+
+class ClusterError(RuntimeError, ValueError):
+    """Machines that cannot do what is asked of them; the message is one sentence."""
+
+
+def connected(address: str) -> Client:
+    """A client of the scheduler at this address, the current one from now on."""
+    try:
+        return Client(address, timeout=CONNECT, set_as_default=True)
+    except (OSError, ValueError, ImportError) as error:
+        raise ClusterError(
+            f"no scheduler of Dask answers at {address!r} ({reason(error)!s:.120}); start one with "
+            "dask scheduler, and give the address that it prints, such as tcp://host:8786"
+        ) from None
 
 
 def current_client() -> Any:
@@ -41,16 +64,24 @@ def check_workers(client: Any) -> None:
     try:
         versions = client.run(_version)
     except Exception as error:  # whatever a worker without the package says
-        raise RuntimeError(
-            f"the workers of {client.scheduler.address} cannot run topicprism ({reason(error)}); "
-            f"install topicprism {__version__} where they run"
-        ) from None
+        raise _cannot_run(client, error) from None
     for worker, version in versions.items():
         if version != __version__:
-            raise RuntimeError(
-                f"worker {worker} has topicprism {version}, but {__version__} was expected, as "
-                "here; install the same version on all machines"
-            )
+            raise _of_another_version(worker, version, __version__)
+
+
+def _cannot_run(client: Any, error: Exception) -> ClusterError:
+    return ClusterError(
+        f"the workers of {client.scheduler.address} cannot run topicprism ({reason(error)}); "
+        f"install topicprism {__version__} where they run"
+    )
+
+
+def _of_another_version(worker: str, version: str, expected: str) -> ClusterError:
+    return ClusterError(
+        f"worker {worker} has topicprism {version}, but {expected} was expected, as here; install "
+        "the same version on all machines"
+    )
 
 
 def pieces(collection: Any) -> list[Any]:
@@ -72,32 +103,104 @@ def pieces(collection: Any) -> list[Any]:
 
 def submit(client: Any, function: Callable[..., Any], *args: Any, name: str = "sums") -> Any:
     """A future, under a name that a message can use."""
-    return client.submit(function, *args, key=f"{name}-{uuid4().hex}", retries=RETRIES)
+    key = f"{name}-{uuid4().hex}"
+    return client.submit(_run, __version__, function, *args, key=key, retries=RETRIES)
 
 
-def added(client: Any, sums: Sequence[Any], *needed: Any) -> Any:
+def _run(version: str, function: Callable[..., S], *args: Any) -> S:
+    """A task, whichever worker it has come to: one that joined late may be of another version."""
+    if version != __version__:
+        raise _of_another_version(get_worker().address, __version__, version)
+    return function(*args)
+
+
+def added(
+    client: Any, sums: Sequence[Any], *needed: Any, note: Callable[[float], object] | None = None
+) -> Any:
     """The sum of the results of futures, added up where they lie."""
-    every = [*needed, *sums]
+    every, first = [*needed, *sums], sums
     while len(sums) > 1:
         few = (sums[i : i + AT_ONCE] for i in range(0, len(sums), AT_ONCE))
         sums = [submit(client, _add, *some) for some in few]
         every += sums
-    (found,) = gather(client, sums, every)
+
+    def look() -> None:
+        if note is not None:
+            note(sum(future.done() for future in first) / len(first))
+
+    (found,) = gather(client, sums, every, look)
     return found
 
 
-def gather(client: Any, futures: Sequence[Any], every: Sequence[Any] = ()) -> list[Any]:
+def in_order(
+    client: Any, function: Callable[..., S], shared: Any, items: Sequence[tuple[str, Any]]
+) -> Iterator[S]:
+    """``function(shared, item)`` of named items, in their order; few of them wait to be taken."""
+    known, waiting = submit(client, hold, shared), deque[Any]()
+    most = AHEAD * max(sum(client.nthreads().values()), 1)
+    try:
+        for name, item in items:
+            if len(waiting) == most:
+                yield gather(client, [waiting.popleft()])[0]
+            waiting.append(submit(client, function, known, item, name=name))
+        while waiting:
+            yield gather(client, [waiting.popleft()])[0]
+    finally:
+        client.cancel([known, *waiting], force=True)
+
+
+def gather(
+    client: Any,
+    futures: Sequence[Any],
+    every: Sequence[Any] = (),
+    look: Callable[[], object] = lambda: None,
+) -> list[Any]:
     """Results of futures; if there are none, these and ``every`` other are given up."""
     try:
+        _await(client, futures, look)
         return list(client.gather(futures))
-    except KilledWorker as error:
-        raise RuntimeError(
-            f"{str(error.task).rpartition('-')[0]} ended every worker that tried it, perhaps for "
-            "want of memory; cut the documents into smaller partitions, or give workers more of it"
-        ) from None
-    except BaseException:
+    except BaseException as error:
         client.cancel([*futures, *every], force=True)
-        raise
+        sentence = _sentence(client, error)
+        if sentence is None:
+            raise
+        raise sentence from None
+
+
+def _await(client: Any, futures: Sequence[Any], look: Callable[[], object]) -> None:
+    """Until all are done or have failed; but not for ever if there is nobody to do them."""
+    last_seen = time.monotonic()
+    while True:
+        try:
+            wait(futures, timeout=LOOK)
+            return
+        except TimeoutError:
+            look()
+        if client.nthreads():
+            last_seen = time.monotonic()
+        elif time.monotonic() > last_seen + PATIENCE:
+            raise ClusterError(
+                f"{client.scheduler.address} has had no worker for {PATIENCE:g} seconds; start "
+                "some, and look into their logs why they ended: perhaps for want of memory"
+            )
+
+
+def _sentence(client: Any, error: BaseException) -> ClusterError | None:
+    """What to say of a failure of the cluster; None of any other."""
+    if isinstance(error, KilledWorker):
+        name = re.sub(r"-[0-9a-f]{32}$", "", str(error.task))
+        return ClusterError(
+            f"{name} ended every worker that tried it, perhaps for want of memory; cut the "
+            "documents into smaller partitions, or give workers more of it"
+        )
+    if isinstance(error, ModuleNotFoundError) and "topicprism" in str(error):
+        return _cannot_run(client, error)
+    if isinstance(error, CancelledError) or (isinstance(error, OSError) and "comm" in str(error)):
+        return ClusterError(
+            f"the scheduler {client.scheduler.address} gave up these tasks, or was lost "
+            f"({reason(error)!s:.120}); start it again, and then the fit"
+        )
+    return None
 
 
 def _version() -> str:
