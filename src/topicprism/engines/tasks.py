@@ -18,7 +18,9 @@ from topicprism import __version__
 from topicprism.io.failures import reason
 
 try:
+    from dask.delayed import delayed
     from distributed import Client, KilledWorker, default_client, get_worker, wait
+    from distributed.comm.core import CommClosedError
 except ImportError as error:
     raise ImportError(
         f"Dask's distributed is not installed ({error}), but it is needed for documents on Dask; "
@@ -26,6 +28,7 @@ except ImportError as error:
     ) from None
 
 S = TypeVar("S")
+OURS = "-tp"  # the keys of our tasks end so
 RETRIES = 2  # of a task that fails, as one may that reads files
 AT_ONCE = 8  # sums that are added up in one task
 AHEAD = 2  # results for each thread that may wait for those before them
@@ -101,10 +104,38 @@ def pieces(collection: Any) -> list[Any]:
     return found
 
 
-def submit(client: Any, function: Callable[..., Any], *args: Any, name: str = "sums") -> Any:
+def submit(
+    client: Any, function: Callable[..., Any], *args: Any, name: str = "sums", **where: Any
+) -> Any:
     """A future, under a name that a message can use."""
-    key = f"{name}-{uuid4().hex}"
-    return client.submit(_run, __version__, function, *args, key=key, retries=RETRIES)
+    return client.submit(
+        _run, __version__, function, *args, key=_key(name), retries=RETRIES, **where
+    )
+
+
+def of_partitions(
+    client: Any, function: Callable[..., Any], name: str, docs: Any, y: Any, shared: Any
+) -> list[Any]:
+    """Futures of ``function(documents, responses, number, shared)`` of each partition.
+
+    A partition itself has no future, which might be given up before its task is known.
+    """
+    made, of_docs = delayed(_run, pure=False), pieces(docs)
+    of_y = [None] * len(of_docs) if y is None else pieces(y)
+    if len(of_y) != len(of_docs):
+        raise ValueError(
+            f"got texts in {len(of_docs)} partitions and responses in {len(of_y)}, but expected "
+            "them to be cut alike; take both from one collection, or repartition one of them"
+        )
+    tasks = [
+        made(__version__, function, *both, i, shared, dask_key_name=_key(f"{name}-{i}"))
+        for i, both in enumerate(zip(of_docs, of_y, strict=True))
+    ]
+    return list(client.compute(tasks, retries=RETRIES))
+
+
+def _key(name: str) -> str:
+    return f"{name}-{uuid4().hex}{OURS}"
 
 
 def _run(version: str, function: Callable[..., S], *args: Any) -> S:
@@ -160,8 +191,8 @@ def gather(
         _await(client, futures, look)
         return list(client.gather(futures))
     except BaseException as error:
+        sentence = _sentence(client, error, futures)
         client.cancel([*futures, *every], force=True)
-        sentence = _sentence(client, error)
         if sentence is None:
             raise
         raise sentence from None
@@ -185,22 +216,39 @@ def _await(client: Any, futures: Sequence[Any], look: Callable[[], object]) -> N
             )
 
 
-def _sentence(client: Any, error: BaseException) -> ClusterError | None:
-    """What to say of a failure of the cluster; None of any other."""
+def _sentence(client: Any, error: BaseException, futures: Sequence[Any]) -> ValueError | None:
+    """What to say of a failure that is not ours; None of any other."""
     if isinstance(error, KilledWorker):
-        name = re.sub(r"-[0-9a-f]{32}$", "", str(error.task))
         return ClusterError(
-            f"{name} ended every worker that tried it, perhaps for want of memory; cut the "
-            "documents into smaller partitions, or give workers more of it"
+            f"{_called(error.task)} ended every worker that tried it, perhaps for want of memory; "
+            "cut the documents into smaller partitions, or give workers more of it"
         )
     if isinstance(error, ModuleNotFoundError) and "topicprism" in str(error):
         return _cannot_run(client, error)
-    if isinstance(error, CancelledError) or (isinstance(error, OSError) and "comm" in str(error)):
+    if isinstance(error, CancelledError | CommClosedError):
         return ClusterError(
-            f"the scheduler {client.scheduler.address} gave up these tasks, or was lost "
-            f"({reason(error)!s:.120}); start it again, and then the fit"
+            f"the scheduler {client.scheduler.address} gave up these tasks or was lost "
+            f"({reason(error)!s:.120}); look whether it runs, and whether modules that are used "
+            "here are installed there"
         )
-    return None
+    cause = _cause(client, futures) if isinstance(error, Exception) else OURS
+    if cause.endswith(OURS):
+        return None
+    return ValueError(
+        f"the collection cannot be computed: {_called(cause)} failed ({type(error).__name__}: "
+        f"{reason(error)!s:.200}); look at its files and functions"
+    )
+
+
+def _cause(client: Any, futures: Sequence[Any]) -> str:
+    """The key of the task that failed, of those that these futures wait for."""
+    keys = [future.key for future in futures if future.status == "error"]
+    found = client.sync(client.scheduler.get_error_cause, keys=keys) if keys else None
+    return OURS if found is None else str(found)
+
+
+def _called(key: Any) -> str:
+    return re.sub(rf"-[0-9a-f]{{32}}{OURS}$", "", str(key))
 
 
 def _version() -> str:

@@ -23,11 +23,17 @@ from topicprism._typing import Doc
 from topicprism.defaults import FITTING
 from topicprism.documents.corpus import Corpus
 from topicprism.engines.dask import OnDask
-from topicprism.engines.tasks import added, check_workers, current_client, hold, pieces, submit
+from topicprism.engines.tasks import (
+    added,
+    check_workers,
+    current_client,
+    hold,
+    of_partitions,
+    submit,
+)
 from topicprism.pipeline.drawing import Drawing, Drawn, Keys, text_keys
 from topicprism.pipeline.fitted import TopicPipeline, assemble
 from topicprism.pipeline.inputs import as_documents, as_list, kept, warn_of_missing
-from topicprism.pipeline.lazily import cut_differently
 from topicprism.pipeline.lazily import lazily as lazily
 from topicprism.pipeline.lazily import score as score
 from topicprism.pipeline.provenance import Ledger
@@ -53,11 +59,7 @@ def fit_collection(texts: Any, y: Any, counts: Counts, topics: Any, log: bool) -
     start, client = time.perf_counter(), current_client()
     check_estimator(topics)
     check_workers(client)
-    own = on_workers(counts)
-    parts = [
-        submit(client, read, some, its, i, own, name=f"partition-{i}")
-        for i, (some, its) in enumerate(_pairs(client, texts, y))
-    ]
+    parts = of_partitions(client, read, "partition", texts, y, on_workers(counts))
     found, _ = fit_parts(client, parts, Fit(counts, topics, log))
     found.info_["seconds"] = round(time.perf_counter() - start, 3)
     return found
@@ -109,7 +111,12 @@ def on_workers(counts: Counts) -> Counts:
 # --- the fit ----------------------------------------------------------------------------------
 
 
-def warn_of_rows(ledger: Ledger) -> None:
+def look_at_rows(ledger: Ledger) -> None:
+    if ledger.n_documents == 0:
+        raise ValueError(
+            f"none of {ledger.n_rows} documents has a text, and a response where these are given, "
+            "but some were expected; check the collection"
+        )
     warn_of_missing(ledger.left_out, ledger.n_rows)
 
 
@@ -122,7 +129,7 @@ class Fit:
     log: bool | None = False
     held_out: float = 0.0
     seed: int = FITTING.random_state
-    check: Callable[[Ledger], object] = warn_of_rows
+    check: Callable[[Ledger], object] = look_at_rows
     watch: Progress = field(default_factory=Silent)
 
 
@@ -160,15 +167,6 @@ def fit_parts(client: Any, parts: list[Any], fit: Fit) -> tuple[TopicPipeline, C
     held, base = aside.held_out, aside.baseline
     info = found.ledger.info(counts, topics, len(held), len(base)) | {"log": scale}
     return assemble(counts, topics, info), Counted(docs, held, base, drawn)
-
-
-def _pairs(client: Any, texts: Any, y: Any) -> list[tuple[Any, Any]]:
-    """Partitions of documents, each with that of its responses."""
-    of_texts = client.compute(pieces(texts))
-    of_y = [None] * len(of_texts) if y is None else client.compute(pieces(y))
-    if len(of_y) != len(of_texts):
-        raise ValueError(cut_differently(len(of_texts), len(of_y)))
-    return list(zip(of_texts, of_y, strict=True))
 
 
 def _learnt(counts: Any, tally: Tally) -> FastCountVectorizer:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import is_regressor
 
-from topicprism.engines.tasks import added, current_client, pieces, submit
+from topicprism.engines.tasks import added, current_client, of_partitions
 from topicprism.evaluation import RunningPR2
 from topicprism.io.files import with_threads
 from topicprism.pipeline.inputs import as_documents, as_list, n_of
@@ -42,15 +42,8 @@ def score(pipeline: Any, X: Any, y: Any, sample_weight: Any = None) -> float:
             "weigh the same; leave it out, or score in memory"
         )
     client = current_client()
-    of_X, of_y = (client.compute(pieces(each)) for each in (X, y))
-    if len(of_X) != len(of_y):
-        raise ValueError(cut_differently(len(of_X), len(of_y)))
-    shared = submit(client, for_tasks, for_tasks(pipeline), name="pipeline")
-    sums = [
-        submit(client, agreement, shared, *both, i, name=f"score-of-partition-{i}")
-        for i, both in enumerate(zip(of_X, of_y, strict=True))
-    ]
-    found: RunningPR2 = added(client, sums, shared)
+    sums = of_partitions(client, agreement, "score-of-partition", X, y, for_tasks(pipeline))
+    found: RunningPR2 = added(client, sums)
     if found.value is None:
         raise ValueError(
             f"the responses of {found.n} documents do not vary, but expected ones that do: there "
@@ -59,7 +52,7 @@ def score(pipeline: Any, X: Any, y: Any, sample_weight: Any = None) -> float:
     return found.value
 
 
-def agreement(pipeline: Any, docs: Any, y: Any, number: int) -> RunningPR2:
+def agreement(docs: Any, y: Any, number: int, pipeline: Any) -> RunningPR2:
     """A task: of the documents of one partition."""
     found = RunningPR2()
     try:
@@ -71,13 +64,6 @@ def agreement(pipeline: Any, docs: Any, y: Any, number: int) -> RunningPR2:
     except ValueError as error:
         raise ValueError(f"partition {number}: {error}") from None
     return found
-
-
-def cut_differently(n_texts: int, n_responses: int) -> str:
-    return (
-        f"got texts in {n_texts} partitions and responses in {n_responses}, but expected them to "
-        "be cut alike; take both from one collection, or repartition one of them"
-    )
 
 
 @dataclass(frozen=True)
