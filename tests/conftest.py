@@ -1,3 +1,6 @@
+import signal
+from contextlib import contextmanager
+
 import numpy as np
 import pytest
 from scipy.sparse import csr_array
@@ -27,3 +30,44 @@ def text():
         X[d] = drawn
     y = 3 + mood + 0.5 * rng.standard_normal(4000)
     return csr_array(X), y
+
+
+LIMIT = 180  # seconds for a test of processes, on a busy machine; they take few
+
+
+@pytest.fixture
+def limit():
+    """Ends a test that waits for what will not come."""
+
+    def stop(*_):
+        pytest.fail(f"the test took more than {LIMIT} seconds")
+
+    before = signal.signal(signal.SIGALRM, stop)
+    signal.alarm(LIMIT)
+    yield
+    signal.alarm(0)
+    signal.signal(signal.SIGALRM, before)
+
+
+@contextmanager
+def dask_cluster(n_workers=2, **options):
+    """Processes of this machine, and a client of theirs."""
+    import dask
+    from distributed import Client, LocalCluster
+
+    given = {"threads_per_worker": 1, "processes": True, "dashboard_address": None}
+    quiet = {"distributed.scheduler.allowed-failures": 1, "dataframe.convert-string": False}
+    with (
+        dask.config.set(quiet | options.pop("config", {})),
+        LocalCluster(n_workers, host="127.0.0.1", **given, **options) as cluster,
+        Client(cluster) as client,
+    ):
+        yield client
+
+
+@pytest.fixture(scope="module")
+def client():
+    """Of two workers."""
+    pytest.importorskip("distributed")
+    with dask_cluster() as client:
+        yield client

@@ -20,30 +20,14 @@ pytest.importorskip("distributed")
 import dask
 import dask.array as da
 import dask.bag as db
-from distributed import Client, LocalCluster
 
 from topicprism.engines.dask import OnDask
 from topicprism.engines.tasks import check_workers
 
-pytestmark = pytest.mark.filterwarnings("ignore")  # of Dask's, as workers come and go
-
-
-@pytest.fixture(scope="module")
-def client():
-    with (
-        dask.config.set(
-            {"distributed.scheduler.allowed-failures": 1, "dataframe.convert-string": False}
-        ),
-        LocalCluster(
-            n_workers=2,
-            threads_per_worker=1,
-            processes=True,
-            dashboard_address=None,
-            host="127.0.0.1",
-        ) as cluster,
-        Client(cluster) as client,
-    ):
-        yield client
+pytestmark = [
+    pytest.mark.filterwarnings("ignore"),  # of Dask's, as workers come and go
+    pytest.mark.usefixtures("limit"),
+]
 
 
 @pytest.fixture(scope="module")
@@ -298,7 +282,7 @@ def test_collections_that_do_not_fit_are_refused(client, corpus):
     texts, y = ddf["review"], ddf["stars"]
     with pytest.raises(ValueError, match=r"texts in 5 partitions and responses in 2, but expected"):
         topicprism.fit(texts, y.repartition(npartitions=2))
-    with pytest.raises(ValueError, match=r"got a Dask collection for GibbsSLDA, which needs all"):
+    with pytest.raises(ValueError, match="got documents on Dask for GibbsSLDA, which needs"):
         topicprism.fit(texts, y, estimator=GibbsSLDA)
     with pytest.raises(ValueError, match="got no partition, but at least one was expected"):
         OnDask.of([])

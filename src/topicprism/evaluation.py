@@ -53,6 +53,13 @@ class RunningPR2:
         self._y += RunningMoments.of(y, np.ones(len(y)))
         self._errors += float(((y - y_hat) ** 2).sum())
 
+    def __add__(self, other: RunningPR2) -> RunningPR2:
+        """Of the documents of both."""
+        both = RunningPR2()
+        both.n, both._y = self.n + other.n, self._y + other._y
+        both._errors = self._errors + other._errors
+        return both
+
     @property
     def value(self) -> float | None:
         return 1 - self._errors / self._y.squares if self._y.squares > 0 else None

@@ -95,10 +95,15 @@ def check_response(y: Any, n_documents: int) -> Doc:
     """One finite number per document."""
     refuse_masked(y, "responses y")
     given = np.asarray(y)
-    texts = given.dtype.kind == "O" and any(isinstance(v, str) for v in given.flat)
+    texts = (
+        [i for i, v in enumerate(given.flat) if isinstance(v, str)]
+        if given.dtype.kind in "OU"
+        else []
+    )
+    first = f" (document {texts[0]} has {given.flat[texts[0]]!r:.40})" if texts else ""
     sentence = (
-        f"y has dtype {given.dtype}, which is not numeric; expected one number per document: "
-        "encode labels or dates as numbers first"
+        f"y has dtype {given.dtype}, which is not numeric{first}; expected one number per "
+        "document: encode labels or dates as numbers first"
     )
     if given.dtype.kind not in "biufO" or texts:
         raise ValueError(sentence)

@@ -183,6 +183,7 @@ def _fit(sub: Any) -> Parser:
         f"(default: {FITTING.held_out}, at most {FITTING.max_held_out:,})",
     )
     options.log(p)
+    options.dask(p)
     options.table(p)
     options.counting(p)
     options.model(p)
@@ -221,6 +222,7 @@ def _predict(sub: Any) -> Parser:
         help="put ' before cells of CSV that a spreadsheet would read as a formula",
     )
     options.jobs(p)
+    options.dask(p)
     options.table(p, target=False)
     return p
 

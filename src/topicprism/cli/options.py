@@ -204,6 +204,15 @@ def jobs(p: Any) -> None:
     )
 
 
+def dask(p: Any) -> None:
+    p.add_argument(
+        "--dask",
+        metavar="ADDRESS",
+        help="let the workers of this Dask scheduler, such as tcp://host:8786, read the files, "
+        "which they must see under the same names",
+    )
+
+
 def seed(p: Any) -> None:
     p.add_argument(
         "--seed",

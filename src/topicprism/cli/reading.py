@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from pathlib import Path
 
-from topicprism.io.tables import Chunk, Table, TableError, usable
+from topicprism.io.tables import Chunk, Piece, Table, TableError, pieces, usable
 from topicprism.io.tables.columns import no_text
 from topicprism.limits import MIN_RESPONSE_GAP
 from topicprism.pipeline.inputs import Batch
@@ -17,13 +18,24 @@ from topicprism.pipeline.provenance import Ledger
 class TableSource:
     """The rows of a table with a text and, if a column of responses is named, a number."""
 
-    table: Table
+    table: Table | Piece
     text: str
     target: str | None
+
+    def pieces(self) -> list[TableSource]:
+        """To be read by other processes."""
+        assert isinstance(self.table, Table)
+        return [replace(self, table=piece) for piece in pieces(self.table)]
 
     @property
     def called(self) -> str:
         return self.table.called
+
+    @property
+    def files(self) -> list[str]:
+        """Their names."""
+        assert isinstance(self.table, Table)
+        return [Path(reader.source.name).name for reader in self.table.readers]
 
     @property
     def wanted(self) -> str:

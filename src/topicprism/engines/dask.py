@@ -59,7 +59,7 @@ class OnDask:
 
     def total(self, part: Callable[..., S], *shared: Any) -> S:
         client = current_client()
-        known = submit(client, hold, shared)
+        known = submit(client, hold, shared, name="shared")
         sums = [
             submit(client, _sum, shard, i, part, known, name=f"sum-of-partition-{i}")
             for i, shard in enumerate(self.shards)

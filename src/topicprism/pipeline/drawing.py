@@ -43,7 +43,10 @@ class Drawn:
         """The places of texts held out and of the baseline's."""
         if self.baseline == 0:
             return np.empty(0, np.intp), np.empty(0, np.intp)
-        keys = text_keys(texts, self.seed)
+        return self.of_keys(text_keys(texts, self.seed))
+
+    def of_keys(self, keys: Keys) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+        """The same, of the keys of texts; ``baseline`` is not 0."""
         chosen = keys < np.uint64(self.held_out)
         return np.flatnonzero(chosen), np.flatnonzero(
             ~chosen & (keys <= np.uint64(self.baseline - 1))
@@ -59,9 +62,14 @@ class Drawing:
     smallest: Keys = field(default_factory=lambda: np.empty(0, np.uint64))
 
     def add(self, texts: Sequence[str]) -> None:
-        keys = np.concatenate([self.smallest, text_keys(texts, self.seed)])
-        self.n += len(texts)
-        self.smallest = np.sort(keys)[: FITTING.max_held_out + FITTING.max_baseline + 1]
+        both = self + Drawing(self.seed, len(texts), text_keys(texts, self.seed))
+        self.n, self.smallest = both.n, both.smallest
+
+    def __add__(self, other: Drawing) -> Drawing:
+        """Of the texts of both."""
+        keys = np.sort(np.concatenate([self.smallest, other.smallest]))
+        most = FITTING.max_held_out + FITTING.max_baseline + 1
+        return Drawing(self.seed, self.n + other.n, keys[:most])
 
     def draw(self, share: float) -> Drawn:
         """About this share of the texts held out; none if there are few texts in all."""

@@ -28,6 +28,7 @@ from topicprism.estimators import AutoSLDA
 from topicprism.estimators.base import Topics
 from topicprism.io import files
 from topicprism.model import Model
+from topicprism.pipeline.frames import collection_of, columns
 from topicprism.pipeline.inputs import Batch, as_documents, as_list, present, warn_of_unspaced
 from topicprism.pipeline.provenance import Ledger
 from topicprism.show import plots
@@ -131,8 +132,8 @@ class TopicPipeline(Pipeline):
     @available_if(lambda self: hasattr(self.topics, "transform"))  # type: ignore[untyped-decorator]
     def transform(self, X: Any, **params: Any) -> Any:
         """Topic proportions; as a pandas frame, if that was asked for, with the index of X."""
-        if hasattr(X, "__dask_graph__"):
-            return _lazily(self.transform, X, len(self.model.alpha), **params)
+        if (elsewhere := collection_of(X)) is not None:
+            return elsewhere.lazily(self, "transform", X, **params)
         return indexed_like(X, super().transform(X, **params))
 
     def fit_transform(self, X: Any, y: Any = None, **params: Any) -> Any:
@@ -155,14 +156,16 @@ class TopicPipeline(Pipeline):
         @available_if(lambda self: hasattr(self.topics, "predict"))
         def predict(self, X, **options):
             """The response of each document, on its own scale; lazily of a Dask collection."""
-            if hasattr(X, "__dask_graph__"):
-                return _lazily(self.predict, X, **options)
+            if (elsewhere := collection_of(X)) is not None:
+                return elsewhere.lazily(self, "predict", X, **options)
             return unscaled(self.info.get("log"), super().predict(X, **options))
 
         @available_if(lambda self: hasattr(self.topics, "score"))
         def score(self, X, y=None, sample_weight=None, **params):
             """R2 of the predictions, or of their logarithms if these were fitted."""
             scale = self.info.get("log")
+            if (elsewhere := collection_of(X)) is not None:
+                return elsewhere.score(self, X, y, sample_weight)
             if scale is None:
                 return super().score(X, y, sample_weight, **params)
             y, y_hat = (scales.fitted(scale, of) for of in (y, self.predict(X)))
@@ -207,6 +210,8 @@ def fit(
     texts: Any,
     y: Any = None,
     *,
+    text: str | None = None,
+    target: str | None = None,
     max_features: int | None = COUNTING.max_features,
     min_df: float | str = COUNTING.min_df,
     max_df: float = COUNTING.max_df,
@@ -232,9 +237,12 @@ def fit(
     texts : list, ndarray, or column of pandas, polars or pyarrow; or matrix of counts
         One string for each document; or word counts, one row for each, as a sparse matrix or
         array of scipy's or a two-dimensional ndarray.  Counts are taken as they are.  Or a Series
-        or Bag of Dask, or an Array of it with sparse blocks: its workers do the work.
+        or Bag of Dask, or an Array of it with sparse blocks: its workers do the work.  Or a frame
+        of pandas, polars, pyarrow or Dask, with ``text=`` and ``target=``.
     y : the same, of numbers; or of labels for ``MedLDAClassifier``
         The response; not needed by ``SpectralLDA``.
+    text, target : str, default=None
+        The columns of a frame that are texts and responses.
     max_features, min_df, max_df, stop_words, ngram_range, lowercase, vocabulary
         As in :class:`topicprism.vectorizer.FastCountVectorizer`.  For texts in another language,
         pass ``stop_words=None`` or a list.  With counts, ``vocabulary`` is the word of each
@@ -270,8 +278,9 @@ def fit(
         Japanese or Thai: words must be set apart first.
     """
     topics = topics_step(estimator, n_jobs, random_state, options)
-    on_dask = hasattr(texts, "__dask_graph__")
-    docs = texts if on_dask else as_documents(texts)
+    texts, y = columns(texts, y, text, target)
+    elsewhere = collection_of(texts)
+    docs = as_documents(texts) if elsewhere is None else texts
     counting = {
         "lowercase": lowercase,
         "stop_words": stop_words,
@@ -280,14 +289,16 @@ def fit(
         "min_df": min_df,
         "max_features": max_features,
     }
-    given = getattr(texts, "ndim", 1) == 2 if on_dask else are_counts(docs)
+    given = (are_counts if elsewhere is None else elsewhere.are_counts)(docs)
     counts = counts_step(counting, vocabulary, n_jobs, given)
-    if on_dask:
-        from topicprism.pipeline.collections import fit_collection
-
-        return assemble(counts, topics, fit_collection(texts, y, counts, topics, log))
-    batch = present(docs, None if y is None else as_list(y))
-    return TopicPipeline([("counts", counts), ("topics", topics)], log=log)._fit_batch(batch)
+    if elsewhere is not None:
+        found: TopicPipeline = elsewhere.fit_collection(texts, y, counts, topics, log)
+    else:
+        batch = present(docs, None if y is None else as_list(y))
+        steps = [("counts", counts), ("topics", topics)]
+        found = TopicPipeline(steps, log=log)._fit_batch(batch)
+    found.info_ |= {} if text is None else {"text": str(text), "target": target and str(target)}
+    return found
 
 
 @files.assembles
@@ -306,13 +317,6 @@ def assemble(
         )
     pipeline.info_ = dict(info)
     return pipeline
-
-
-def _lazily(method: Any, X: Any, width: int | None = None, **options: Any) -> Any:
-    """What a method gives for the partitions of a Dask collection, once these are computed."""
-    from topicprism.pipeline.collections import Lazily
-
-    return Lazily(method, width, options).of(X)
 
 
 def unscaled(scale: scales.Scale, predicted: Any) -> Any:

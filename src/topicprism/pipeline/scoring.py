@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy.sparse import csr_array
+from scipy.sparse import csr_array, vstack
 from sklearn.feature_extraction.text import TfidfTransformer
 from sklearn.linear_model import Ridge
 from sklearn.pipeline import make_pipeline
@@ -28,6 +28,10 @@ class Kept:
 
     def __len__(self) -> int:
         return int(self.counts.shape[0])
+
+    def __add__(self, other: Kept) -> Kept:
+        counts = vstack([self.counts, other.counts], format="csr")
+        return Kept(counts, np.concatenate([self.y, other.y]), self.texts + other.texts)
 
 
 def score(topics: Any, held_out: Kept, baseline: Kept, scale: Scale = None) -> dict[str, float]:

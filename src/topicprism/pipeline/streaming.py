@@ -52,6 +52,7 @@ class Counted:
     docs: Documents
     held_out: Kept
     baseline: Kept
+    drawn: Drawn
 
 
 def fit_chunks(
@@ -153,12 +154,29 @@ class Stream:
                 f"{self.source.called} had {ledger.n_documents} documents when it was first read "
                 f"and {n} the second time; wait until it is written, or give a copy"
             )
-        return Counted(docs, held.kept(), base.kept())
+        return Counted(docs, held.kept(), base.kept(), drawn)
 
 
 def _in_memory(corpora: list[Corpus]) -> Corpus:
     counts: list[Any] = [c.counts for c in corpora]
     return Corpus(vstack(counts, format="csr"), np.concatenate([c.y for c in corpora]))
+
+
+@dataclass(frozen=True)
+class Texts:
+    """Texts one after the other, as many as there is room for."""
+
+    texts: list[str]
+    room: int = MAX_HELD_OUT_CHARACTERS  # characters left; none once a text did not fit
+
+    def __add__(self, other: Texts) -> Texts:
+        """Those of the other follow, while there is room for them here."""
+        texts, room = list(self.texts), self.room
+        for text in other.texts:
+            room -= len(text)
+            if room > 0:
+                texts.append(text)
+        return Texts(texts, room)
 
 
 class _Keeping:
@@ -173,10 +191,8 @@ class _Keeping:
     def take(self, which: Ints, X: csr_array, y: Any, texts: list[str]) -> None:
         self.counts.append(X[which])
         self.y += y[which].tolist()
-        for text in (texts[i] for i in which):
-            self.room -= len(text)
-            if self.room > 0:
-                self.texts.append(text)
+        some = Texts([], self.room) + Texts([texts[i] for i in which], 0)
+        self.texts, self.room = self.texts + some.texts, some.room
 
     def kept(self) -> Kept:
         counts = vstack(self.counts, format="csr")

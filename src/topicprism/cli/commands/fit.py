@@ -70,17 +70,23 @@ def learnt(session: Session) -> tuple[TopicPipeline, Counted | None]:
         return _from_sketch(session), None
     topics = estimator(args)
     source = table_source(session, supervised=hasattr(topics, "predict"))
-    pipeline, counted = fit_chunks(
-        source,
-        vectorizer(args),
-        topics,
-        held_out=getattr(args, "held_out", 0.0) if source.target else 0.0,
-        log=args.log,
-        seed=args.seed,
-        folder=session.folder / "shards",
-        progress=session.progress,
-    )
-    pipeline.info["files"] = [Path(reader.source.name).name for reader in source.table.readers]
+    held_out = getattr(args, "held_out", 0.0) if source.target else 0.0
+    if getattr(args, "dask", None):
+        from topicprism.cli.cluster import fit_by_workers
+
+        pipeline, counted = fit_by_workers(session, source, vectorizer(args), topics, held_out)
+    else:
+        pipeline, counted = fit_chunks(
+            source,
+            vectorizer(args),
+            topics,
+            held_out=held_out,
+            log=args.log,
+            seed=args.seed,
+            folder=session.folder / "shards",
+            progress=session.progress,
+        )
+    pipeline.info["files"] = source.files
     pipeline.info.update(text=source.text, target=source.target)
     return pipeline, counted
 

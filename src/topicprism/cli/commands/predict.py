@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import inspect
-from argparse import Namespace
 from collections.abc import Iterator
+from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
+from topicprism.cli.cluster import cluster, map_pieces
 from topicprism.cli.facts import has_response
 from topicprism.cli.reading import numbered
 from topicprism.cli.session import Session, load_model
@@ -18,14 +19,18 @@ from topicprism.io.atomic import part_of
 from topicprism.io.files import with_threads
 from topicprism.io.tables import (
     Chunk,
+    Piece,
     Table,
     TableError,
     as_kind,
     kinds,
+    kinds_seen,
     number,
     output_format,
+    pieces,
     rounded,
     rows_to,
+    widest,
 )
 from topicprism.io.tables.formats import DAMAGED
 from topicprism.pipeline import TopicPipeline
@@ -46,36 +51,41 @@ def predict(session: Session) -> None:
     table = session.table()
     text = _text_column(session, pipeline, table)
     target: Any = pipeline.info.get("target")
-    known = target in table.columns and target != text and _has_number(pipeline)
-    scored = [target] if known else []
+    scored = target in table.columns and target != text and _has_number(pipeline)
+    wanted = [text, *args.keep, *([target] if scored else [])]
     several = len(table.readers) > 1
     results = _columns(session, pipeline, several)
     table.check(text, *args.keep)
-    kept = _kept(session, table, kind)
-    agreement, part = Agreement(pipeline.info.get("log")), part_of(path) if path else None
-    n = empty = unknown = 0
-    session.progress.stage("predicting")
-    names = results | kept
-    if args.escape_formulas:
-        names = {escape(name): of for name, of in names.items()}
-    with rows_to(path, kind, names, session.out) as write:
-        for chunk in table.chunks(text, *args.keep, *scored):
-            found = _predicted(session, pipeline, chunk, several)
-            values = found.columns
-            if kind != "parquet":
-                values = [[rounded(v) for v in column] for column in values]
-            values = [*values, *_copied(chunk, kept, kind)]
-            if args.escape_formulas:
-                values = [[escape(v) for v in column] for column in values]
-            write(values)
-            if scored:
-                agreement.add(chunk, found.predictions)
-            n, empty, unknown = n + len(chunk), empty + found.n_empty, unknown + found.n_unknown
-            where = f"in {part}" if part else "written"
-            session.kept[:] = [f"the first {n:,} rows are {where}"]
-            session.progress.at(chunk.done, f"{n:,} rows")
-    session.out.flush()  # what cannot be written is known before it is said to be
-    _conclude(session, (n, empty, unknown), agreement, pipeline.info)
+    with cluster(args.dask) if args.dask else nullcontext() as client:
+        kept = _kept(session, table, kind, client)
+        rows = Rows(pipeline, kept, kind, several, args.std, args.proportions,
+                    args.escape_formulas, scored)  # fmt: skip
+        names = results | kept
+        if args.escape_formulas:
+            names = {escape(name): of for name, of in names.items()}
+        session.progress.stage("predicting")
+        found = Found.nothing(pipeline)
+        with rows_to(path, kind, names, session.out) as write:
+            for some in _found(rows, table, wanted, client):
+                write(some.values)
+                found += replace(some, values=[])
+                where = f"in {part_of(path)}" if path else "written"
+                session.kept[:] = [f"the first {found.n:,} rows are {where}"]
+                session.progress.at(some.done, f"{found.n:,} rows")
+        session.out.flush()  # what cannot be written is known before it is said to be
+    _conclude(session, found, pipeline.info)
+
+
+def _found(rows: Rows, table: Table, wanted: list[str], client: Any) -> Iterator[Found]:
+    """Of each chunk, here or where workers are, in the order of the table."""
+    if client is None:
+        yield from map(rows.of, table.chunks(*wanted))
+        return
+    asked = Asked(wanted, replace(rows, pipeline=with_threads(rows.pipeline, None)))
+    every = pieces(table)
+    for i, found in enumerate(map_pieces(client, results_of, asked, every), 1):
+        for some in found:
+            yield replace(some, done=i / len(every))
 
 
 def _refuse(session: Session, pipeline: TopicPipeline, kind: str) -> None:
@@ -140,68 +150,122 @@ def _columns(session: Session, pipeline: TopicPipeline, several: bool) -> dict[s
     return own
 
 
-def _kept(session: Session, table: Table, kind: str) -> dict[str, type]:
+def _kept(session: Session, table: Table, kind: str, client: Any) -> dict[str, type]:
     """The columns to copy, and what they hold; only CSV does not care."""
     keep = session.args.keep
     if not keep or kind in ("csv", "tsv"):
         return dict.fromkeys(keep, str)
     session.progress.stage("looking at columns")
-    return dict(zip(keep, kinds(table.chunks(*keep), len(keep)), strict=True))
+    if client is None:
+        found = kinds(table.chunks(*keep), len(keep))
+    else:
+        found = widest(list(map_pieces(client, _kinds_of, keep, pieces(table))))
+    return dict(zip(keep, found, strict=True))
 
 
-def _copied(chunk: Chunk, kept: dict[str, type], kind: str) -> Iterator[list[Any]]:
-    """Their values: as they are in CSV, numbers elsewhere where all of a column are."""
-    for values, of in zip(chunk.values[1:], kept.values(), strict=False):
-        if kind in ("csv", "tsv") or of is str:
-            yield [None if v is DAMAGED else v for v in values]
-        else:
-            yield [as_kind(v, of) for v in values]
+def _kinds_of(keep: list[str], piece: Piece) -> list[set[type]]:
+    return kinds_seen(piece.chunks(*keep), len(keep))
+
+
+# --- rows to results ----------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
-class Predicted:
-    """The results of a chunk, as columns."""
+class Rows:
+    """What becomes of rows of a table, here or in another process."""
 
-    columns: list[list[Any]]
-    predictions: list[Any]  # among them; empty if the model has no response
+    pipeline: TopicPipeline
+    kept: dict[str, type]  # columns to copy
+    kind: str  # of the output
+    several: bool  # files
+    std: bool
+    proportions: bool
+    escape: bool
+    scored: bool  # whether the responses are there, too
+
+    def of(self, chunk: Chunk) -> Found:
+        n, texts = len(chunk), chunk.values[0]
+        good = [i for i, text in enumerate(texts) if isinstance(text, str) and text.strip()]
+        X = self.pipeline[:-1].transform([texts[i] for i in good]) if good else None
+        results = self._results(X)
+        columns: list[list[Any]] = [[None] * n for _ in results]
+        for column, values in zip(columns, results, strict=True):
+            for i, value in zip(good, values, strict=True):
+                column[i] = value
+        agreement = Agreement(self.pipeline.info.get("log"))
+        if self.scored:
+            agreement.add(chunk, columns[0])
+        known = 0 if X is None else np.count_nonzero(X @ self.pipeline.model.mu.sum(axis=1))
+        n_unknown = len(good) - int(known)
+        values = self._written(chunk, columns)
+        return Found(values, n, n - len(good), n_unknown, agreement, chunk.done)
+
+    def _results(self, X: Any) -> list[list[Any]]:
+        """Predictions, their deviations and proportions, as columns; empty ones of no text."""
+        topics, supervised = self.pipeline.topics, has_response(self.pipeline)
+        if X is None:
+            n_proportions = self.proportions * self.pipeline.model.n_topics
+            return [[]] * (supervised + self.std + n_proportions)
+        results: list[Any] = []
+        if supervised:
+            options = {"return_std": True} if self.std else {}
+            found = unscaled(self.pipeline.info.get("log"), topics.predict(X, **options))
+            results += found if self.std else [found]
+        if self.proportions:
+            results += list(topics.transform(X).T)
+        return [values.tolist() for values in results]
+
+    def _written(self, chunk: Chunk, columns: list[list[Any]]) -> list[list[Any]]:
+        """Columns as the format has them."""
+        rows: list[list[Any]] = [list(range(chunk.first, chunk.first + len(chunk)))]
+        name = [[chunk.source.name] * len(chunk)] if self.several else []
+        values = [*rows, *name, *columns]
+        if self.kind != "parquet":
+            values = [[rounded(v) for v in column] for column in values]
+        values += self._copied(chunk)
+        return [[escape(v) for v in column] for column in values] if self.escape else values
+
+    def _copied(self, chunk: Chunk) -> Iterator[list[Any]]:
+        """Their values: as they are in CSV, numbers elsewhere where all of a column are."""
+        for values, of in zip(chunk.values[1:], self.kept.values(), strict=False):
+            if self.kind in ("csv", "tsv") or of is str:
+                yield [None if v is DAMAGED else v for v in values]
+            else:
+                yield [as_kind(v, of) for v in values]
+
+
+@dataclass(frozen=True)
+class Found:
+    """The results of some rows, as columns, and what is to be said of them."""
+
+    values: list[list[Any]]
+    n: int
     n_empty: int  # rows without a text
     n_unknown: int  # texts of no known word
+    agreement: Agreement
+    done: float | None = None
+
+    @classmethod
+    def nothing(cls, pipeline: TopicPipeline) -> Found:
+        return cls([], 0, 0, 0, Agreement(pipeline.info.get("log")))
+
+    def __add__(self, other: Found) -> Found:
+        """Of both; their values are written, not added up."""
+        n, n_empty = self.n + other.n, self.n_empty + other.n_empty
+        agreement = self.agreement + other.agreement
+        return Found([], n, n_empty, self.n_unknown + other.n_unknown, agreement)
 
 
-def _predicted(session: Session, pipeline: TopicPipeline, chunk: Chunk, several: bool) -> Predicted:
-    n, texts = len(chunk), chunk.values[0]
-    good = [i for i, text in enumerate(texts) if isinstance(text, str) and text.strip()]
-    X = pipeline[:-1].transform([texts[i] for i in good]) if good else None
-    results = _results(session, pipeline, X)
-    columns: list[list[Any]] = [[None] * n for _ in results]
-    for column, values in zip(columns, results, strict=True):
-        for i, value in zip(good, values, strict=True):
-            column[i] = value
-    rows: list[list[Any]] = [list(range(chunk.first, chunk.first + n))]
-    name = [[chunk.source.name] * n] if several else []
-    predictions = columns[0] if has_response(pipeline) else []
-    known = 0 if X is None else np.count_nonzero(X @ pipeline.model.mu.sum(axis=1))
-    return Predicted([*rows, *name, *columns], predictions, n - len(good), len(good) - int(known))
+@dataclass(frozen=True)
+class Asked:
+    """What a worker is to find out of the columns it is to read."""
+
+    wanted: list[str]
+    rows: Rows
 
 
-def _results(session: Session, pipeline: TopicPipeline, X: Any) -> list[list[Any]]:
-    """Predictions, their deviations and proportions, as columns; empty ones of no text."""
-    args, topics = session.args, pipeline.topics
-    if X is None:
-        return [[]] * (
-            has_response(pipeline) + args.std + args.proportions * pipeline.model.n_topics
-        )
-    results: list[Any] = []
-    if has_response(pipeline):
-        found = unscaled(pipeline.info.get("log"), topics.predict(X, **_asked(args)))
-        results += found if args.std else [found]
-    if args.proportions:
-        results += list(topics.transform(X).T)
-    return [values.tolist() for values in results]
-
-
-def _asked(args: Namespace) -> dict[str, bool]:
-    return {"return_std": True} if args.std else {}
+def results_of(asked: Asked, piece: Piece) -> list[Found]:
+    return [asked.rows.of(chunk) for chunk in piece.chunks(*asked.wanted)]
 
 
 class Agreement:
@@ -210,6 +274,13 @@ class Agreement:
     def __init__(self, scale: Scale) -> None:
         self.scale = scale
         self.pr2, self.fingerprint = RunningPR2(), Fingerprint()
+
+    def __add__(self, other: Agreement) -> Agreement:
+        """Of the documents of both."""
+        both = Agreement(self.scale)
+        both.pr2 = self.pr2 + other.pr2
+        both.fingerprint = self.fingerprint + other.fingerprint
+        return both
 
     def add(self, chunk: Chunk, predicted: list[Any]) -> None:
         """``chunk`` has the texts in its first column and the responses in its last."""
@@ -221,11 +292,9 @@ class Agreement:
         self.pr2.add(*(fitted(self.scale, of[known]) for of in (y, y_hat)))
 
 
-def _conclude(
-    session: Session, rows: tuple[int, int, int], agreement: Agreement, info: dict[str, Any]
-) -> None:
+def _conclude(session: Session, found: Found, info: dict[str, Any]) -> None:
     """How many rows, and how many of them without a text or a word that the model knows."""
-    n, empty, unknown = rows
+    n, empty, unknown, agreement = found.n, found.n_empty, found.n_unknown, found.agreement
     parts = [f"{n:,} rows to {session.args.output or 'standard output'}"]
     parts += [f"{empty:,} of them without a text"] if empty else []
     parts += [f"{unknown:,} without a known word: predicted from the prior"] if unknown else []

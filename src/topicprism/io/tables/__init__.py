@@ -5,6 +5,7 @@
     streams   files, globs, standard input, compression, encodings
     formats   CSV, TSV, JSON lines, Parquet                          Chunk
     columns   which is the text, which the response; what is usable  Usable
+    pieces    files and row groups, to be read by other processes    Piece
     kinds     whether a column is of numbers
     writing   predictions as CSV, JSON lines, Parquet
 
@@ -13,7 +14,8 @@ Only the standard library is used, but for Parquet and zstd, which need pyarrow.
 
 from topicprism.io.tables.columns import Table, Usable, number, open_table, usable
 from topicprism.io.tables.formats import FORMATS, Chunk, Options
-from topicprism.io.tables.kinds import as_kind, kinds
+from topicprism.io.tables.kinds import as_kind, kinds, kinds_seen, widest
+from topicprism.io.tables.pieces import Piece, pieces
 from topicprism.io.tables.streams import STDIN, Source, TableError, matching
 from topicprism.io.tables.writing import OUTPUTS, output_format, rounded, rows_to
 
@@ -23,17 +25,21 @@ __all__ = [
     "STDIN",
     "Chunk",
     "Options",
+    "Piece",
     "Source",
     "Table",
     "TableError",
     "Usable",
     "as_kind",
     "kinds",
+    "kinds_seen",
     "matching",
     "number",
     "open_table",
     "output_format",
+    "pieces",
     "rounded",
     "rows_to",
     "usable",
+    "widest",
 ]

@@ -92,7 +92,7 @@ class Table:
         if text == target:
             raise TableError(
                 f"column {text!r} is named as text and as response; name two columns, of "
-                + _listed(self.columns)
+                + listed(self.columns)
             )
         return text, target
 
@@ -100,7 +100,7 @@ class Table:
         """A number is a strange name for a column of CSV."""
         if isinstance(self.readers[0], Csv) and number(target) is not None:
             warnings.warn(
-                f"the first row of {self.called} ({_listed(self.columns)}) looks like data, but "
+                f"the first row of {self.called} ({listed(self.columns)}) looks like data, but "
                 "was taken for the names of the columns; if it is data, write a line of names, "
                 "such as text,stars, above it",
                 stacklevel=3,
@@ -128,7 +128,7 @@ class Table:
                     found = dict(zip(looked_at, chunk.values, strict=True))
                     return [found.get(i, []) for i in range(len(names))]
         raise TableError(
-            f"{self.called} has columns ({_listed(self.columns)}) but no row, expected one for "
+            f"{self.called} has columns ({listed(self.columns)}) but no row, expected one for "
             "each document; check how it was written"
         )
 
@@ -147,10 +147,10 @@ class Table:
         seen = f"{len(found)} columns look like {kind}" if found else f"no column looks like {kind}"
         guess = f"{self.called}: {seen}, so the {role} cannot be guessed; "
         if found:
-            raise TableError(guess + f"name it with {flag}, one of {_listed(found)}")
+            raise TableError(guess + f"name it with {flag}, one of {listed(found)}")
         remedies = [_hint(self.columns[i], sample[i]) for i in candidates if kind == "numbers"]
-        listed = f"name a column of {kind} with {flag}; there are {_listed(self.columns)}"
-        raise TableError(guess + next(filter(None, remedies), listed))
+        general = f"name a column of {kind} with {flag}; there are {listed(self.columns)}"
+        raise TableError(guess + next(filter(None, remedies), general))
 
 
 def open_table(patterns: list[str], options: Options, stdin: BinaryIO, folder: Path) -> Table:
@@ -219,11 +219,11 @@ def _place(name: str, columns: Sequence[str], where: str) -> int:
     if n == 1:
         return columns.index(name)
     if n == 0:
-        raise TableError(f"{where} has no column {name!r}; its columns are {_listed(columns)}")
+        raise TableError(f"{where} has no column {name!r}; its columns are {listed(columns)}")
     raise TableError(f"{where} has {n} columns named {name!r}, expected one; rename the others")
 
 
-def _listed(columns: Sequence[str]) -> str:
+def listed(columns: Sequence[str]) -> str:
     shown = ", ".join(quoted(name) for name in columns[:MAX_COLUMNS_LISTED])
     more = len(columns) - MAX_COLUMNS_LISTED
     return shown + (f" and {more} more" if more > 0 else "")

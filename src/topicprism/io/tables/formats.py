@@ -10,8 +10,8 @@ from __future__ import annotations
 import csv
 import json
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
-from itertools import count, islice
+from dataclasses import dataclass, replace
+from itertools import accumulate, count, islice
 from typing import Any, Literal, Protocol
 
 from topicprism.io.failures import reason
@@ -83,6 +83,9 @@ class Format(Protocol):
         """Which columns may be of texts or numbers, as far as is known without reading."""
 
     def chunks(self, wanted: Sequence[int], rows: int = CHUNK_ROWS) -> Iterator[Chunk]: ...
+
+    def parts(self) -> Sequence[Format]:
+        """What can be read apart: itself, if nothing less can."""
 
 
 def read(source: Source, options: Options) -> Format:
@@ -168,6 +171,9 @@ class Csv:
     def candidates(self) -> tuple[int, ...]:
         return tuple(range(len(self.columns)))
 
+    def parts(self) -> Sequence[Format]:
+        return [self]
+
     def chunks(self, wanted: Sequence[int], rows: int = CHUNK_ROWS) -> Iterator[Chunk]:
         with opened(self.source) as file:
             table = self._rows(file)
@@ -251,6 +257,9 @@ class JsonLines:
     def candidates(self) -> tuple[int, ...]:
         return tuple(range(len(self.columns)))
 
+    def parts(self) -> Sequence[Format]:
+        return [self]
+
     def chunks(self, wanted: Sequence[int], rows: int = CHUNK_ROWS) -> Iterator[Chunk]:
         names = self.columns
         with opened(self.source) as file:
@@ -292,25 +301,33 @@ class Parquet:
     """
 
     source: Source
-    file: Any
     columns: tuple[str, ...]
     candidates: tuple[int, ...]
+    group: int | None = None  # the only row group to be read
+    first: int = 1  # number of its first row
+
+    def parts(self) -> Sequence[Format]:
+        """Row groups."""
+        file = _file(self.source)
+        sizes = [file.metadata.row_group(g).num_rows for g in range(file.num_row_groups)]
+        firsts = accumulate(sizes, initial=1)
+        return [replace(self, group=g, first=at) for g, at in zip(range(len(sizes)), firsts,
+                strict=False)] or [self]  # fmt: skip
 
     def chunks(self, wanted: Sequence[int], rows: int = CHUNK_ROWS) -> Iterator[Chunk]:
-        n, first = max(self.file.metadata.num_rows, 1), 1
-        bytes_each = sum(self._size(g) for g in range(self.file.num_row_groups)) / n
+        file, passed = _file(self.source), 0
+        groups = list(range(file.num_row_groups)) if self.group is None else [self.group]
+        metadata = [file.metadata.row_group(g) for g in groups]
+        n = max(sum(group.num_rows for group in metadata), 1)
+        bytes_each = sum(group.total_byte_size for group in metadata) / n
         rows = int(min(max(CHUNK_CHARACTERS / max(bytes_each, 1), 1), rows))
         names = sorted({self.columns[i] for i in wanted})
-        parts = self.file.iter_batches(batch_size=rows, columns=names)
+        parts = file.iter_batches(batch_size=rows, row_groups=groups, columns=names)
         while (part := self._next(parts)) is not None:
+            first, passed = self.first + passed, passed + part.num_rows
             if part.num_rows:
                 values = [self._values(part, i) for i in wanted]
-                done = min((first + part.num_rows - 1) / n, 1.0)
-                yield Chunk(self.source, first, values, done)
-            first += part.num_rows
-
-    def _size(self, group: int) -> int:
-        return int(self.file.metadata.row_group(group).total_byte_size)
+                yield Chunk(self.source, first, values, min(passed / n, 1.0))
 
     def _next(self, parts: Iterator[Any]) -> Any:
         try:
@@ -336,6 +353,14 @@ class Parquet:
 
 
 def _parquet(source: Source) -> Parquet:
+    schema = _file(source).schema_arrow
+    kinds = [_kind(field.type) for field in schema]
+    candidates = tuple(i for i, kind in enumerate(kinds) if kind.startswith(ARROW_TYPES))
+    return Parquet(source, tuple(schema.names), candidates)
+
+
+def _file(source: Source) -> Any:
+    """Opened by pyarrow, which looks at its schema."""
     try:
         from pyarrow.parquet import ParquetFile
     except ImportError:
@@ -345,10 +370,8 @@ def _parquet(source: Source) -> Parquet:
         ) from None
     try:
         file = ParquetFile(source.path, pre_buffer=False)
-        schema = file.schema_arrow
-        kinds = [_kind(field.type) for field in schema]
-        candidates = tuple(i for i, kind in enumerate(kinds) if kind.startswith(ARROW_TYPES))
-        return Parquet(source, file, tuple(schema.names), candidates)
+        _ = file.schema_arrow
+        return file
     except Exception as error:
         raise TableError(_no_parquet(source, error)) from None
 

@@ -7,7 +7,7 @@ so few digits that it stays the same.  A column of 007 or of numbers with 18 dig
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from topicprism.io.tables.columns import missing
@@ -20,12 +20,23 @@ ORDER: tuple[type, ...] = (int, float, str)
 
 def kinds(chunks: Iterable[Chunk], n_columns: int) -> list[type]:
     """int, float or str for each column: the first that holds all values that are there."""
+    return widest([kinds_seen(chunks, n_columns)])
+
+
+def kinds_seen(chunks: Iterable[Chunk], n_columns: int) -> list[set[type]]:
+    """The kinds of the values of each column."""
     found: list[set[type]] = [set() for _ in range(n_columns)]
     for chunk in chunks:
         for seen, values in zip(found, chunk.values, strict=True):
             if str not in seen:
                 seen.update(_kind(value) for value in values if not missing(value))
-    return [max(seen, key=ORDER.index, default=str) for seen in found]
+    return found
+
+
+def widest(pieces: Sequence[list[set[type]]]) -> list[type]:
+    """One kind for each column, of what was seen of it in some pieces."""
+    columns = (set[type]().union(*seen) for seen in zip(*pieces, strict=True))
+    return [max(seen, key=ORDER.index, default=str) for seen in columns]
 
 
 def as_kind(value: Any, kind: type) -> Any:
