@@ -17,6 +17,7 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
+from running import run
 
 import topicprism
 from topicprism.cli import main
@@ -49,13 +50,6 @@ def here(home, tmp_path, monkeypatch):
     (tmp_path / "stop.txt").write_text("the\na\n")
     monkeypatch.chdir(tmp_path)
     return tmp_path
-
-
-def run(capsys, *argv):
-    capsys.readouterr()
-    status = main([str(word) for word in argv])
-    done = capsys.readouterr()
-    return status, done.out, done.err
 
 
 def spawn(argv, cwd, **options):
