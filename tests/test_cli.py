@@ -998,6 +998,18 @@ def test_ctrl_c_while_python_imports_is_one_sentence(tmp_path, module):
     assert child.returncode == 130
 
 
+def test_hardly_a_module_is_imported_before_ctrl_c_is_heard():
+    """Python's own, until there is a handler, answer it with a traceback."""
+    code = (
+        f"import sys; sys.path.insert(0, {str(Path(topicprism.__file__).parents[1])!r}); "
+        "import topicprism.__main__; print({'typing', 're', 'argparse'} & {*sys.modules})"
+    )
+    done = subprocess.run(
+        [sys.executable, "-I", "-S", "-c", code], capture_output=True, text=True, check=True
+    )
+    assert done.stdout == "set()\n"
+
+
 @pytest.mark.parametrize("later", [0.0, 0.03, 0.1, 0.2, 0.4, 0.8, 2.0])
 def test_ctrl_c_at_any_moment_is_one_sentence(tmp_path, later):
     """The table never begins; the clock starts when the command does."""
