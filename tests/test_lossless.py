@@ -624,7 +624,7 @@ def test_an_import_that_fails_is_one_sentence(here, broken, argv):
 def test_numbers_beyond_all_bounds_are_a_sentence(here, capsys, option):
     status, _, err = run(capsys, "fit", "a.csv", option, "9" * 40)
     assert status == 2
-    assert re.search(rf"argument {option}: '9+ is not a whole number from 1 up, of 9 digits", err)
+    assert re.search(rf"argument {option}: '9+' is not a whole number from 1 up, of 9 digits", err)
     assert err.count("\n") == 1
 
 
