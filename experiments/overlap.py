@@ -5,7 +5,8 @@
 
 Topics share a part of their words' probabilities: mu_i = c common + (1 - c) own_i.  Documents are
 drawn from the model itself.  The oracle is quadrature (``tests/oracles.py``): on one stick for two
-topics, on two sticks for three.  With more topics answers are not checked, and may be wrong.
+topics, on two sticks for three; four are two and two without a word in common.  With more topics
+answers are not checked, and may be wrong.
 """
 
 import argparse
@@ -27,7 +28,7 @@ from topicprism.inference import posterior  # noqa: E402
 OVERLAPS = (0.5, 0.8, 0.9, 0.95)
 ALPHA0 = (0.03, 0.1, 0.3, 1.0)
 LENGTHS = (10, 100, 1000, 5000)
-GROUPS = {2: (2,), 3: (3,)}  # topics of each group
+GROUPS = {2: (2,), 3: (3,), 4: (2, 2)}  # topics of each group
 N_WORDS = 60  # of a group
 
 

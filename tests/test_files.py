@@ -55,7 +55,8 @@ from topicprism.io.files.container import (
     pack,
     unpack,
 )
-from topicprism.io.files.fitted import ATTRIBUTES, CLASSES, DERIVED, RULES
+from topicprism.io.files.fitted import ATTRIBUTES, CLASSES, DERIVED
+from topicprism.io.files.rules import RULES
 from topicprism.learn import Trial
 from topicprism.model import Model
 from topicprism.show.report import summarise

@@ -229,6 +229,12 @@ def test_functions_fit_a_screen_and_modules_a_reading():
             assert n <= 9 or marks & KERNELS or name in DOORS, f"{name} has {n} arguments"
 
 
+def test_all_of_learning_is_read_at_a_glance():
+    tree = ast.parse(MODULES["topicprism.learn.auto"].read_text())
+    (learn,) = (node for name, node in functions("auto", tree) if name.endswith(".learn"))
+    assert size(learn) <= 15
+
+
 def test_public_names_are_listed():
     """Three times: for readers, for type checkers and for those who run it."""
     tree = ast.parse((ROOT / "__init__.py").read_text())

@@ -17,6 +17,7 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
+from running import run
 
 import topicprism
 from topicprism.cli import main
@@ -49,13 +50,6 @@ def here(home, tmp_path, monkeypatch):
     (tmp_path / "stop.txt").write_text("the\na\n")
     monkeypatch.chdir(tmp_path)
     return tmp_path
-
-
-def run(capsys, *argv):
-    capsys.readouterr()
-    status = main([str(word) for word in argv])
-    done = capsys.readouterr()
-    return status, done.out, done.err
 
 
 def spawn(argv, cwd, **options):
@@ -630,7 +624,7 @@ def test_an_import_that_fails_is_one_sentence(here, broken, argv):
 def test_numbers_beyond_all_bounds_are_a_sentence(here, capsys, option):
     status, _, err = run(capsys, "fit", "a.csv", option, "9" * 40)
     assert status == 2
-    assert re.search(rf"argument {option}: '9+ is not a whole number from 1 up, of 9 digits", err)
+    assert re.search(rf"argument {option}: '9+' is not a whole number from 1 up, of 9 digits", err)
     assert err.count("\n") == 1
 
 

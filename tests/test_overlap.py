@@ -15,6 +15,7 @@ from topicprism import EPInference, Model
 from topicprism.inference import posterior
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "experiments"))
+import inference_grid as grid
 import overlap
 
 CELLS = [  # of each number of topics, where sweeps alone were off by 0.12 to 0.26
@@ -23,6 +24,7 @@ CELLS = [  # of each number of topics, where sweeps alone were off by 0.12 to 0.
     overlap.Cell(3, 0.5, 0.03, 100),
     overlap.Cell(3, 0.8, 1.0, 100),
     overlap.Cell(3, 0.95, 0.3, 5000),
+    overlap.Cell(4, 0.9, 0.3, 1000),
 ]
 
 
@@ -32,6 +34,17 @@ def test_a_confident_answer_is_within_a_twentieth(cell):
     assert away[converged].max() < 0.06  # 0.04 from the integrals, and their own error
     assert away.max() < 0.15
     assert converged.mean() > 0.9
+
+
+@pytest.mark.parametrize(("alpha0", "length"), [(0.3, 30), (1.0, 30), (1.0, 100)])
+def test_four_topics_that_overlap_against_long_chains(alpha0, length, monkeypatch):
+    """All four share words; sweeps alone were off by up to 0.1."""
+    monkeypatch.setitem(overlap.GROUPS, 4, (4,))
+    model, counts = overlap.draw(overlap.Cell(4, 0.5, alpha0, length), 5, 0)
+    h = posterior(model, csr_array(counts)).h
+    for n, found in zip(counts, h, strict=True):
+        mean, _, apart = grid.pooled(grid.chains(model.alpha, model.mu, model.eta, n, 2500, 0))
+        assert np.abs(found - mean).sum() < 0.04 + apart
 
 
 @pytest.mark.parametrize("alpha0", [0.03, 0.3, 1.0])

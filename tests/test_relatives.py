@@ -7,6 +7,7 @@ from itertools import product
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
+from planted import planted
 from scipy.optimize import minimize
 from scipy.sparse import csr_array
 from scipy.special import digamma, gammaln, softmax
@@ -205,16 +206,6 @@ def test_variational_slda_learns_the_truth(corpus, seed):
     best.model_ = truth
     assert model.score(X[1000:], y[1000:]) > best.score(X[1000:], y[1000:]) - 0.04
     assert not hasattr(model, "coef_std_")
-
-
-def planted(n_classes, rng, n=600):
-    """Each class has its own words, and half of all words belong to none."""
-    label = rng.integers(n_classes, size=n)
-    p = np.full((n_classes, 10 * n_classes + 20), 0.5 / 20)
-    for c in range(n_classes):
-        p[c, : 10 * n_classes] = 0.2 / (10 * n_classes)
-        p[c, 10 * c : 10 * c + 10] += 0.3 / 10
-    return csr_array(rng.multinomial(40, p[label])), np.array(["ash", "birch", "cedar"])[label]
 
 
 @pytest.mark.parametrize("n_classes", [2, 3])

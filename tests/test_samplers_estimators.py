@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 import sklearn
 from numpy.testing import assert_allclose, assert_array_equal
+from planted import planted
 from scipy.sparse import csr_array
 from sklearn.base import clone
 from sklearn.linear_model import RidgeCV
@@ -164,16 +165,6 @@ def test_medlda_without_weight_is_lda_and_regression(corpus):
     assert_allclose(model.coef_, y.mean() + y.std() * ridge.coef_, rtol=0.02)  # another penalty
     assert_allclose(model.noise_variance_, np.mean((y - model.predict(X)) ** 2))
     assert (model.acceptance_ == 1).all()
-
-
-def planted(n_classes, rng, n=600):
-    """Each class has its own words, and half of all words belong to none."""
-    label = rng.integers(n_classes, size=n)
-    p = np.full((n_classes, 10 * n_classes + 20), 0.5 / 20)
-    for c in range(n_classes):
-        p[c, : 10 * n_classes] = 0.2 / (10 * n_classes)
-        p[c, 10 * c : 10 * c + 10] += 0.3 / 10
-    return csr_array(rng.multinomial(40, p[label])), np.array(["ash", "birch", "cedar"])[label]
 
 
 @pytest.mark.parametrize("n_classes", [2, 3])

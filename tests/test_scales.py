@@ -7,13 +7,13 @@ import warnings
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
+from running import run
 from sklearn.base import clone
 from small_texts import small_texts
 from test_page_script import RUN, by_node
 
 import topicprism
 from topicprism import HeavyTailWarning, MedLDAClassifier, SpectralLDA, SpectralSLDA, scales
-from topicprism.cli import main
 from topicprism.pipeline.provenance import MAX_SAMPLE, Thinned
 from topicprism.show.effects import effects
 from topicprism.show.report import render, summarise
@@ -172,12 +172,6 @@ def ticks_of(html):
 def write(path, y):
     lines = [f"{text},{value!r}" for text, value in zip(TEXTS, y.tolist(), strict=True)]
     path.write_text("\n".join(["text,views", *lines]))
-
-
-def run(capsys, *arguments):
-    status = main([str(a) for a in arguments])
-    out, errors = capsys.readouterr()
-    return status, out, errors
 
 
 @pytest.mark.parametrize("zeros", [False, True])

@@ -14,7 +14,7 @@ REPOSITORY = Path(__file__).resolve().parents[1]
 EXPERIMENTS = sorted((REPOSITORY / "experiments").glob("*.py"))
 BENCHMARKS = [
     REPOSITORY / "benchmarks" / name
-    for name in ("run.py", "kernels.py", "many_topics.py", "text_to_report.py")
+    for name in ("run.py", "kernels.py", "many_topics.py", "same_answers.py", "text_to_report.py")
 ]
 NUMBER = re.compile(r"(?<![\w.])[+-]?(?:\d[\d,]*\.?\d*(?:e[+-]?\d+)?|nan|inf)(?![\w.])%?")
 
@@ -278,6 +278,14 @@ def many_topics(out):
         assert (float(clock) == float(processor) == 1) == (k == "5")
         assert r2 == "-" if name == "SpectralLDA" else 0.2 < float(r2) < 1
         assert -6 < float(words) < -3
+
+
+def same_answers(out):
+    """Of one version with itself, which are the same to the last bit."""
+    found = re.findall(r"^simulated/(\S+?)(?:, k=10)?/([a-z ]+\w) +(\S+)$", out, re.M)
+    assert len(found) == 20
+    assert {name for name, *_ in found} >= {"AutoSLDA", "SpectralLDA", "MedLDA"}
+    assert all(apart == "0.0e+00" for *_, apart in found)
 
 
 def text_to_report(out):

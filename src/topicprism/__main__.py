@@ -5,11 +5,16 @@ rest is being imported it ends the command at once, for nothing was written yet.
 for ``cli`` to say what is left behind.  SIGTERM, by which jobs are stopped, is answered alike.
 """
 
+from __future__ import annotations
+
 import os
 import signal
 import sys
-from collections.abc import Callable
-from typing import Any
+
+TYPE_CHECKING = False  # typing takes as long to import as all else here, and Ctrl-C would hit it
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
 
 DEFAULT_HANDLERS: dict[int, Any] = {
     signal.SIGINT: signal.default_int_handler,

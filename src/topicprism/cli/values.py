@@ -9,15 +9,20 @@ from typing import TypeVar
 from topicprism.defaults import AUTO
 
 T = TypeVar("T")
+MAX_QUOTED = 40  # characters of what was typed
 MAX_DIGITS = 9  # of a count of anything
 MAX_THREADS = 1024
 MAX_SEED_DIGITS = 18  # below 2^63
 
 
+def quoted(text: str) -> str:
+    return repr(text if len(text) <= MAX_QUOTED else f"{text[:MAX_QUOTED]}...")
+
+
 def count(text: str) -> int:
     if not text.isdecimal() or len(text) > MAX_DIGITS or int(text) < 1:
         raise argparse.ArgumentTypeError(
-            f"{text!r:.40} is not a whole number from 1 up, of {MAX_DIGITS} digits at most"
+            f"{quoted(text)} is not a whole number from 1 up, of {MAX_DIGITS} digits at most"
         )
     return int(text)
 
@@ -48,7 +53,7 @@ def auto_or(read: Callable[[str], T]) -> Callable[[str], T | str]:
 def seed(text: str) -> int:
     if not text.isdecimal() or len(text) > MAX_SEED_DIGITS:
         raise argparse.ArgumentTypeError(
-            f"{text!r:.40} is not a whole number from 0 up, of {MAX_SEED_DIGITS} digits at most"
+            f"{quoted(text)} is not a whole number from 0 up, of {MAX_SEED_DIGITS} digits at most"
         )
     return int(text)
 

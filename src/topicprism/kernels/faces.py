@@ -27,7 +27,7 @@ from topicprism.kernels.compiling import inlined, jit
 class FaceSettings(NamedTuple):  # numba reads the fields of a named tuple, not of a dataclass
     """Of the integrals over faces; ``experiments/overlap.py`` prints the errors they lead to."""
 
-    max_topics: int = 3  # 7 faces, 0.3 ms a document; with 5 it is 31 and up to 5 ms
+    max_topics: int = 4  # 15 faces, 1 ms a document; with 5 it is 31 and up to 5 ms
     max_alpha0: float = 2.0  # a prior with a larger sum is not sparse; text is given 3 and more
     max_words: float = 1e9  # with more, logs of likelihoods lose the digits that count
     max_log_ratio: float = 8.0  # a face exp(8) times less likely than the best is left out

@@ -40,7 +40,7 @@ from topicprism.learn import (
 )
 from topicprism.learn.defaults import MODEL, SAMPLED, SKETCH, TEXT
 from topicprism.learn.result import AS_ASKED, FitContext, FitRequest, FitResult
-from topicprism.learn.spectrum import describe_spectrum, determines_alpha0, read_spectrum
+from topicprism.learn.spectrum import Spectrum, describe_spectrum, determines_alpha0, read_spectrum
 from topicprism.model import ResponseScale
 from topicprism.spectral.basis import points_down
 from topicprism.spectral.decompose import width_for
@@ -60,35 +60,63 @@ def learn(docs: Documents, request: FitRequest, rng: np.random.Generator) -> Fit
     with one_blas_thread:  # what is not in the passes is small
         all_ = docs.total(survey)
         all_.check(request.supervised)
-        words = np.flatnonzero(all_.words)
-        if 1 < len(words) < docs.n_words:  # a column of zeros is to make no difference
+        if 1 < len(words := np.flatnonzero(all_.words)) < docs.n_words:  # no column is zero
             return learn(over_words(docs, words), request, rng).over(words, docs.n_words)
-        ordered = all_.n_documents <= MAX_ORDERED or (request.n_topics or 0) > MODEL.max_topics
-        if ordered:  # for many topics since their sketch, which takes long, is made once then
-            docs, given = in_key_order(docs, all_.n_documents), docs
-            all_ = all_ if docs is given else docs.total(survey)
-        docs, request = StandardisedDocuments(docs, all_.scale), request.standardised(all_.scale)
+        standardised, all_, request = _standardised(docs, all_, request)
         if request.as_printed:
-            return as_printed.from_documents(docs, request, rng).in_units(all_.scale)
-        sums, some = _words_and_sample(docs, all_, request)
-        if points_down(sums):  # so that -y has the same topics
-            docs, sums, some = docs.mirrored, sums.mirrored, some and some.mirrored
-        width, start = width_for(request.n_topics or MODEL.max_topics), deepcopy(rng)
-        sketch = sketch_of(docs, sums, width, rng)
-        spectrum = read_spectrum(sketch, request, sums)
-        context = FitContext(docs, sketch, all_.keys, request, rng, spectrum.why, some)
-        context = context if ordered else replace(context, start=start)
-        found = model_regime.from_sketch(sketch, spectrum, request, rng)
-        why_not = model_check.doubt(found, context) if found is not None else ""
-        if found is not None and not why_not:
-            found = model_regime.with_documents(found, context)
-            why_not = model_check.predicts_worse_than_the_mean(found, context)
+            return as_printed.from_documents(standardised, request, rng).in_units(all_.scale)
+        scale, context, spectrum = _summed(standardised, all_, request, rng)
+        found, why_not = _of_model(context, spectrum)
         if found is None or why_not:
-            sampled = _sampled(context, all_.n_tokens)
-            found = (sampled_text if sampled else text_regime).from_documents(context)
-            found = found.with_reason(why_not) if why_not else found
+            found = _of_text(context, all_.n_tokens, why_not)
     found = found.saying_its_method(request.settings.method, request.supervised)
-    return replace(found.in_units(docs.scale), n_short=all_.n_short)
+    return replace(found.in_units(scale), n_short=all_.n_short)
+
+
+def _is_ordered(all_: Survey, request: FitRequest) -> bool:
+    """Whether sums are in the order of keys: for many topics since their sketch is made once."""
+    return all_.n_documents <= MAX_ORDERED or (request.n_topics or 0) > MODEL.max_topics
+
+
+def _standardised(
+    docs: Documents, all_: Survey, request: FitRequest
+) -> tuple[StandardisedDocuments, Survey, FitRequest]:
+    """Documents with standardised responses, in the order of their keys if they are few."""
+    if _is_ordered(all_, request):
+        docs, given = in_key_order(docs, all_.n_documents), docs
+        all_ = all_ if docs is given else docs.total(survey)
+    return StandardisedDocuments(docs, all_.scale), all_, request.standardised(all_.scale)
+
+
+def _summed(
+    docs: StandardisedDocuments, all_: Survey, request: FitRequest, rng: np.random.Generator
+) -> tuple[ResponseScale, FitContext, Spectrum]:
+    """The sketch of the documents and its spectrum; the scale of their responses."""
+    sums, some = _words_and_sample(docs, all_, request)
+    if points_down(sums):  # so that -y has the same topics
+        docs, sums, some = docs.mirrored, sums.mirrored, some and some.mirrored
+    start = None if _is_ordered(all_, request) else deepcopy(rng)
+    sketch = sketch_of(docs, sums, width_for(request.n_topics or MODEL.max_topics), rng)
+    spectrum = read_spectrum(sketch, request, sums)
+    context = FitContext(docs, sketch, all_.keys, request, rng, spectrum.why, some, start)
+    return docs.scale, context, spectrum
+
+
+def _of_model(context: FitContext, spectrum: Spectrum) -> tuple[FitResult | None, str]:
+    """The paper's answer, if the spectrum ends, and why documents speak against it, if they do."""
+    found = model_regime.from_sketch(context.sketch, spectrum, context.request, context.rng)
+    if found is None:
+        return None, ""
+    if why_not := model_check.doubt(found, context):
+        return found, why_not
+    found = model_regime.with_documents(found, context)
+    return found, model_check.predicts_worse_than_the_mean(found, context)
+
+
+def _of_text(context: FitContext, n_tokens: float, why: str) -> FitResult:
+    sampled = _sampled(context, n_tokens)
+    found: FitResult = (sampled_text if sampled else text_regime).from_documents(context)
+    return found.with_reason(why) if why else found
 
 
 def _words_and_sample(

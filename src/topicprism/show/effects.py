@@ -27,7 +27,7 @@ WORDS, PRIOR = "of words", "of the prior"  # what a share is a share of
 UNKNOWN = "unknown"
 FOUND_AGAIN = (  # when a topic is
     "both halves of the documents, each fitted alone, have the topic shown; the halves may have "
-    "more topics in common with each other than with those shown"
+    "more topics in common"
 )
 MEASURES_OF_WORDS = (  # of a number of topics that was tried
     "coherence is the NPMI of a topic's ten most probable words, exclusivity the share of these "

@@ -3,7 +3,9 @@
     container   bytes of a file, checked from end to end        arrays and JSON
     values      arrays and JSON                                 plain values
     facts       what info may contain
-    fitted      plain values, checked one by one                estimators, vectorisers
+    rules       the condition that each value must meet
+    counts      plain values, checked one by one                vectorisers
+    fitted      the same                                        estimators
     sketches    the same                                        TextSketch
 
 ``docs/files.md`` describes the contents of a file and the guarantees.
@@ -20,15 +22,14 @@ import numpy as np
 from sklearn.pipeline import Pipeline
 
 from topicprism.io.files.container import Contents, FileError, pack, read, unpack, write, wrong
-from topicprism.io.files.facts import check_facts
-from topicprism.io.files.fitted import (
-    describe,
+from topicprism.io.files.counts import (
     describe_counts,
     describe_given,
-    restore,
     restore_counts,
     restore_given,
 )
+from topicprism.io.files.facts import check_facts
+from topicprism.io.files.fitted import describe, restore
 from topicprism.io.files.sketches import TextSketch, describe_sketch, restore_sketch
 from topicprism.io.files.values import Reader, Writer
 from topicprism.spectral.sketch import Sketch

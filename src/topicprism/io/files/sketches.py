@@ -8,14 +8,8 @@ from typing import Any
 import numpy as np
 
 from topicprism.io.files.container import wrong
-from topicprism.io.files.fitted import (
-    MAX_COEFFICIENT,
-    describe_counts,
-    number,
-    numbers,
-    restore_counts,
-    whole,
-)
+from topicprism.io.files.counts import describe_counts, restore_counts
+from topicprism.io.files.rules import MAX_COEFFICIENT, number, numbers, whole
 from topicprism.io.files.values import Writer
 from topicprism.spectral.basis import Basis
 from topicprism.spectral.sketch import Sketch
