@@ -608,9 +608,8 @@ def test_sketches_over_the_basis_of_one_site_add_up_to_that_of_all(here, reviews
     assert run(capsys, "merge", "a.tpsketch", "b.tpsketch", "-o", "sum.tpsketch")[0] == 0
     one, other = load("sum.tpsketch"), load("both.tpsketch")
     for name in ("first", "second", "third"):
-        if hasattr(one, name):
-            of_sum, pooled = getattr(one, name), getattr(other, name)
-            np.testing.assert_allclose(of_sum, pooled, atol=1e-9 * np.abs(pooled).max())
+        of_sum, pooled = getattr(one, name), getattr(other, name)
+        np.testing.assert_allclose(of_sum, pooled, atol=1e-9 * np.abs(pooled).max())
     assert one.n == other.n == N
     for name in ("sum", "both"):
         assert run(capsys, "fit", f"{name}.tpsketch", *TOPICS)[0] == 0
