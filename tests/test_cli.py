@@ -586,6 +586,31 @@ def test_sketches_of_two_sites_merge_into_a_model(here, home, reviews, capsys):
     assert "predictive R2 is 0.8" in err
 
 
+def test_sketches_over_the_basis_of_one_site_add_up_to_that_of_all(here, reviews, capsys):
+    """Documents of the other site have words that this one lacks: they are not counted."""
+    texts, y = reviews
+    others = [f"{text} elsewhere" for text in texts[500:]]
+    write_csv(here / "a.csv", texts[:500], y[:500])
+    write_csv(here / "b.csv", others, y[500:])
+    write_csv(here / "both.csv", [*texts[:500], *others], y)
+    run(capsys, "sketch", "a.csv", "-o", "a.tpsketch", "--coordinates", "24")
+    for name in ("b", "both"):
+        argv = ["sketch", f"{name}.csv", "--basis", "a.tpsketch", "-o", f"{name}.tpsketch"]
+        assert run(capsys, *argv)[0] == 0
+    assert run(capsys, "merge", "a.tpsketch", "b.tpsketch", "-o", "sum.tpsketch")[0] == 0
+    one, other = load("sum.tpsketch"), load("both.tpsketch")
+    for name in ("first", "second", "third"):
+        of_sum, pooled = getattr(one, name), getattr(other, name)
+        np.testing.assert_allclose(of_sum, pooled, atol=1e-9 * np.abs(pooled).max())
+    assert one.n == other.n == N
+    for name in ("sum", "both"):
+        assert run(capsys, "fit", f"{name}.tpsketch", *TOPICS)[0] == 0
+    of_sum, pooled = load("sum.tprism"), load("both.tprism")
+    np.testing.assert_allclose(of_sum.model.mu, pooled.model.mu, atol=1e-8)
+    np.testing.assert_allclose(of_sum.model.eta, pooled.model.eta, atol=1e-7)
+    assert "elsewhere" not in of_sum.words
+
+
 def test_documents_do_not_count_twice(here, reviews, capsys):
     texts, y = reviews
     write_csv(here / "a.csv", texts[:600], y[:600])

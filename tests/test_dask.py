@@ -141,6 +141,44 @@ def test_predictions_of_a_collection_are_one(client):
     assert_array_equal(counts.transform(blocks).compute(), counts.transform(X))
 
 
+def test_a_frame_by_the_names_of_its_columns(client):
+    table, ddf = texts_of(300, [])
+    options = {"n_topics": 3, "estimator": SpectralSLDA, "random_state": 0}
+    found = topicprism.fit(ddf, text="review", target="stars", **options)
+    plain = topicprism.fit(table, text="review", target="stars", **options)
+    assert_allclose(found.model.mu, plain.model.mu, atol=1e-10)
+    assert (found.info["text"], found.info["target"]) == ("review", "stars")
+
+
+@pytest.mark.parametrize("log", [False, True])
+def test_the_score_of_a_collection_is_that_of_its_documents(client, log):
+    table, ddf = texts_of(300, [])
+    table["stars"] += 2.0  # so that logarithms are ordinary
+    ddf["stars"] = ddf["stars"] + 2.0
+    options = {"n_topics": 3, "estimator": SpectralSLDA, "random_state": 0, "log": log}
+    pipeline = topicprism.fit(table, text="review", target="stars", **options)
+    texts, y = table["review"].tolist(), table["stars"].tolist()
+    expected = pipeline.score(texts, y)
+    assert pipeline.score(ddf["review"], ddf["stars"]) == pytest.approx(expected, abs=1e-12)
+    bags = [db.from_sequence(some, npartitions=3) for some in (texts, y)]
+    assert pipeline.score(*bags) == pytest.approx(expected, abs=1e-12)
+    if log:
+        return
+    X = pipeline[0].transform(texts)
+    counts = topicprism.fit(X, y, n_topics=3, estimator=SpectralSLDA)
+    blocks = da.from_array(X.toarray(), chunks=(100, -1)).map_blocks(csr_array)
+    of_counts = counts.score(blocks, da.from_array(np.array(y), chunks=100))
+    assert of_counts == pytest.approx(counts.score(X, y), abs=1e-12)
+    with pytest.raises(ValueError, match="sample_weight was given for the score of a Dask"):
+        pipeline.score(*bags, sample_weight=y)
+    with pytest.raises(ValueError, match="texts in 3 partitions and responses in 2"):
+        pipeline.score(bags[0], db.from_sequence(y, npartitions=2))
+    with pytest.raises(ValueError, match="responses of 300 documents do not vary"):
+        pipeline.score(bags[0], bags[1].map(lambda value: 1.0))
+    with pytest.raises(ValueError, match=r"score of a Dask collection was asked .* with no respon"):
+        pipeline.score(bags[0])
+
+
 # --- failures -----------------------------------------------------------------------------------
 
 

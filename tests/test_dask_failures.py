@@ -105,22 +105,22 @@ def heavy(corpus, n_bytes):
 
 
 def test_shards_that_do_not_fit_wait_on_disk(corpus, tmp_path):
-    """Of 16 MB in all, with room for 6: workers weigh shards by ``__sizeof__``.
+    """Of 12 MB in all, with room for 5: workers weigh shards by ``__sizeof__``.
 
     What the process itself takes is not looked at: Python alone takes more.
     """
     process = {
         f"distributed.worker.memory.{name}": False for name in ("spill", "pause", "terminate")
     }
-    shards = list(corpus.shards(4))
+    shards = list(corpus.shards(12))
     with dask_cluster(
-        2, memory_limit=3_000_000, config=process, local_directory=tmp_path
+        2, memory_limit=2_500_000, config=process, local_directory=tmp_path
     ) as client:
-        docs = OnDask.of([dask.delayed(heavy)(shard, 4_000_000) for shard in shards])
+        docs = OnDask.of([dask.delayed(heavy)(shard, 1_400_000) for shard in shards])
         in_all = sum(client.gather([client.submit(sys.getsizeof, one) for one in docs.shards]))
         assert in_all > 2 * sum(w["memory_limit"] for w in workers(client).values())
         for _ in range(2):
-            assert_allclose(docs.total(words), sum(words(heavy(s, 4_000_000)) for s in shards))
+            assert_allclose(docs.total(words), sum(words(heavy(s, 1_400_000)) for s in shards))
         spilled = client.run(lambda dask_worker: dask_worker.data.spilled_total.disk)
         assert sum(spilled.values()) > in_all / 4
 

@@ -6,6 +6,7 @@
     session    where a command reads and writes, and its messages
     progress   one line on a terminal
     reading    a table as documents to fit
+    cluster    the same by workers of Dask
     facts      the results of a command                    dict
     showing    the same as text of 80 columns
     commands   fit, predict, select, stability, demo, warmup; using: topics and report; sketches:

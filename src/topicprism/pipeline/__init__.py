@@ -6,7 +6,9 @@
     provenance  what is remembered of the documents             Ledger, Fingerprint
     fitted      the two steps and both together, in memory      TopicPipeline, fit
     streaming   the same from a table larger than memory        Source, fit_chunks
-    collections the same from Dask's collections, by its workers
+    frames      columns of frames; and which values are elsewhere
+    collections the same from Dask's collections, or files, by its workers
+    lazily      predictions and scores of Dask's collections
     scoring     predictions beside a baseline's, held out
 
 :func:`fit` and the command ``topicprism fit`` differ in where the documents are kept, in memory
