@@ -16,10 +16,11 @@ from time import perf_counter
 
 import numpy as np
 
-from topicprism import __version__, infer
+from topicprism import Corpus, __version__, infer
 from topicprism.datasets import draw_corpus, draw_model
 from topicprism.kernels import cpu
-from topicprism.spectral.moments import add_triples, fill_cube
+from topicprism.kernels.blas import one_blas_thread
+from topicprism.spectral.moments import fill_cube, sketch_sums
 
 LOG = Path(__file__).with_name("kernels.jsonl")
 
@@ -39,23 +40,25 @@ def measure(n_documents: int) -> dict[str, tuple[float, float]]:
     weights, sums = np.empty(n_documents), np.zeros((500, 4))
     out, small = np.zeros((500, 16)), B.astype(np.float32)
     P, C = np.empty((n_documents, 16)), np.empty((n_documents, 4))
-    Q, corrections, T = np.zeros((500, 16)), np.zeros((500, 4)), np.zeros((16, 16, 16))
+    Q, corrections, corpus = np.zeros((500, 16)), np.zeros((500, 4)), Corpus(X, y)
     runs = {
         "word_sums": lambda: cpu.word_sums(*rows, y, cpu.HALF_WEIGHT_WORDS, weights, zero(sums)),
         "pair_products": lambda: cpu.pair_products(*rows, small, cpu.HALF_WEIGHT_WORDS, zero(out)),
         "project": lambda: cpu.project(
             *rows, y, B, cpu.HALF_WEIGHT_WORDS, P, C, zero(Q), zero(corrections)
         ),
-        "add_triples": lambda: add_triples(zero(T), P, c3),
+        "sketch_sums": lambda: sketch_sums(corpus, B, 0.0, 1.0),
         "propagate": lambda: infer(model, X),
     }
-    times = {name: best(run) / unit for name, run in runs.items()}
+    with one_blas_thread:
+        times = {name: best(run) / unit for name, run in runs.items()}
+        third = fill_cube(sketch_sums(corpus, B, 0.0, 1.0).ppp)
     PB = dense @ B
     expected = {
         "word_sums": (sums[:, 1], dense.T @ (c1 * y)),
         "pair_products": (out, dense.T @ (c2[:, None] * (dense @ small.astype(float)))),
         "project": (Q, dense.T @ (c3[:, None] * PB)),
-        "add_triples": (fill_cube(T)[3], (PB.T * (c3 * PB[:, 3])) @ PB),
+        "sketch_sums": (third[3], (PB.T * (c3 * PB[:, 3])) @ PB),
     }
     errors = {n: float(np.abs(a - b).max() / np.abs(b).max()) for n, (a, b) in expected.items()}
     errors["propagate"] = float(np.abs(infer(model, X) - h).mean())  # posterior mean against truth

@@ -4,9 +4,10 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 from oracles import unequal_model
-from scipy.sparse import csr_array
+from scipy.sparse import csr_array, vstack
 
-from topicprism.kernels import cpu, propagation, random
+from topicprism.kernels import cpu, products, propagation, random
+from topicprism.spectral.moments import fill_cube
 
 
 @pytest.fixture(params=[30.0, 0.0])
@@ -63,6 +64,29 @@ def test_project(rng, data, half, rows):
     assert_allclose(Q, X.T @ (c3[:, None] * P), atol=1e-14)
     expected = np.column_stack([X.T @ c2, X.T @ (c2 * y), X.T @ c3])
     assert_allclose(sums[:, :3], expected, atol=1e-14)
+
+
+@pytest.mark.parametrize("width", [1, 5, 16, 33])
+def test_sketch_sums(rng, data, half, width):
+    """Of more documents than a block has, and of coordinates for one product or more."""
+    X, weights, y = data
+    times = 2 * products.BLOCK // 60 + 1
+    X, y, (w, c1, c2, c3) = vstack([X] * times, "csr"), np.tile(y, times), np.tile(weights, times)
+    B, once = rng.standard_normal((11, width)), np.ones((11, 4))
+    scalars, first, second = np.ones(7), np.ones((3, width)), np.ones((2, width, width))
+    third, Q = np.ones((width,) * 3), np.ones((11, width))
+    rows = (X.indptr, X.indices, X.data)
+    products.sketch_sums(*rows, y, B, half, scalars, first, second, third, Q, once)
+    P, powers = X @ B, np.vander(y, 4, increasing=True).T
+    counted = [(w > 0).sum(), w.sum(), w @ c1, w @ c2, *powers[1:] @ w]
+    assert_allclose(scalars - 1, counted)
+    assert_allclose(first - 1, (powers[:3] * c1) @ P, atol=1e-13)
+    assert_allclose(second - 1, [(P.T * c2) @ P, (P.T * (c2 * y)) @ P], atol=1e-13)
+    expected = np.einsum("d,di,dj,dl->ijl", c3, P, P, P)
+    assert_allclose(fill_cube(third - 1), fill_cube(expected), atol=1e-13)
+    assert_allclose(Q - 1, X.T @ (c3[:, None] * P), atol=1e-13)
+    sums = np.column_stack([X.T @ c2, X.T @ (c2 * y), X.T @ c3])
+    assert_allclose(once[:, :3] - 1, sums, atol=1e-13)
 
 
 @pytest.mark.parametrize(

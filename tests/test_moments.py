@@ -20,7 +20,6 @@ from topicprism.spectral.basis import BASIS, Basis, find_basis, scales, trace_of
 from topicprism.spectral.decompose import learn
 from topicprism.spectral.moments import (
     add_mixed_triples,
-    add_triples,
     fill_cube,
     in_three_orders,
     pair_products,
@@ -208,12 +207,6 @@ def test_types_of_counts_and_indices_change_nothing(rng, tiny, dtype, index):
     X.indices, X.indptr = X.indices.astype(index), X.indptr.astype(index)
     same = sketch(Corpus(X, tiny.y), 4, np.random.default_rng(1))
     assert_allclose(same.third, sketch(tiny, 4, np.random.default_rng(1)).third, atol=1e-14)
-
-
-def test_triples_are_their_docstring(rng):
-    P, w, T = rng.standard_normal((17, 4)), rng.random(17), np.zeros((4, 4, 4))
-    add_triples(T, P, w)
-    assert_allclose(fill_cube(T), np.einsum("d,di,dj,dl->ijl", w, P, P, P))
 
 
 def test_mixed_triples_are_their_docstring(rng):

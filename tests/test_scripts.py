@@ -255,7 +255,7 @@ def run(out):
 
 def kernels(out):
     found = table(out)
-    for name in ("word_sums", "pair_products", "project", "add_triples"):
+    for name in ("word_sums", "pair_products", "project", "sketch_sums"):
         assert found[name][-1] < 1e-12  # what its docstring says
     assert found["propagate"][-1] < 0.2
 

@@ -14,7 +14,10 @@ the recovery, on one thread.  More threads than cores are left out.
 import argparse
 import os
 from collections.abc import Callable, Iterator
+from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, field
+from functools import partial
+from multiprocessing import get_context
 from pathlib import Path
 from time import perf_counter
 from typing import Any
@@ -22,15 +25,16 @@ from typing import Any
 import numpy as np
 from trials import Row, chosen, run, said
 
-from topicprism import Settings
+from topicprism import Model, Settings
 from topicprism.datasets import draw_corpus, draw_model
 from topicprism.documents import Threaded
-from topicprism.documents.corpus import Corpus
+from topicprism.documents.corpus import Corpus, joined
 from topicprism.spectral.decompose import learn
 from topicprism.spectral.printed import learn_as_printed
 
 V, LENGTH, ALPHA0, NOISE = 500, 100, 1.0, 0.1
 DOCUMENTS = 1_000_000
+BLOCK = 62_500  # documents drawn at once
 TOPICS = 5, 10, 20
 THREADS = 1, 2, 4, 8, 16
 METHODS = {
@@ -77,6 +81,19 @@ def best(corpus: Corpus, k: int, name: str, threads: int, times: int) -> tuple[f
     return min(found)
 
 
+def drawn(truth: Model, n: int, rng: np.random.Generator) -> Corpus:
+    """Documents, by one process for each core: one alone would take longer than all fits."""
+    sizes = [min(BLOCK, n - start) for start in range(0, n, BLOCK)]
+    with ProcessPoolExecutor(mp_context=get_context("spawn")) as pool:
+        blocks = list(pool.map(partial(_block, truth), sizes, rng.spawn(len(sizes))))
+    return joined(blocks)
+
+
+def _block(truth: Model, n: int, rng: np.random.Generator) -> Corpus:
+    X, y, _ = draw_corpus(truth, n, LENGTH, rng)
+    return Corpus(X, y)
+
+
 def rows(asked: argparse.Namespace) -> Iterator[Row]:
     n, topics, repeats = asked.documents, asked.topics, REPEATS
     if asked.quick:
@@ -84,9 +101,8 @@ def rows(asked: argparse.Namespace) -> Iterator[Row]:
     for k in topics:
         rng = np.random.default_rng(k)
         truth = draw_model(V, k, rng, noise=NOISE)
-        X, y, _ = draw_corpus(truth, n, LENGTH, rng)
-        corpus = Corpus(X, y)
-        for name in METHODS:
+        corpus = drawn(truth, n, rng)
+        for name in asked.methods:
             fitted(corpus.rows(0, 10_000), k, name, 1)  # kernels are compiled by now
             for threads in [t for t in asked.threads if t <= (os.cpu_count() or 1)]:
                 moments, rest, passes = best(corpus, k, name, threads, repeats)
@@ -148,6 +164,7 @@ def draw(found: list[Row], path: Path) -> None:
 def more(reader: argparse.ArgumentParser) -> None:
     reader.add_argument("--documents", type=int, default=DOCUMENTS)
     reader.add_argument("--topics", type=int, nargs="+", default=TOPICS)
+    reader.add_argument("--methods", nargs="+", choices=METHODS, default=list(METHODS))
     reader.add_argument("--threads", type=int, nargs="+", default=THREADS)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import cached_property
+from importlib import import_module
 from threading import Lock
 from typing import Any
 
@@ -33,7 +34,8 @@ class _OneBlasThread:
 
     @cached_property
     def _libraries(self) -> Any:
-        """Looked for once: it takes milliseconds."""
+        """Looked for once, which takes milliseconds; scipy's is the one that kernels use."""
+        import_module("scipy.linalg.cython_blas")
         return ThreadpoolController()
 
 

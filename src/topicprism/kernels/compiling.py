@@ -33,6 +33,7 @@ from numba.core.caching import (
 
 PACKAGE = Path(__file__).parents[1]
 MODULES = (  # all that have kernels
+    "kernels.aligned",
     "kernels.cpu",
     "kernels.evidence",
     "kernels.face_sampling",
@@ -42,6 +43,7 @@ MODULES = (  # all that have kernels
     "kernels.gradient",
     "kernels.keys",
     "kernels.many",
+    "kernels.products",
     "kernels.propagation",
     "kernels.random",
     "kernels.simplex",

@@ -22,6 +22,7 @@ from typing import Any
 
 import numpy as np
 
+from topicprism.kernels import aligned
 from topicprism.kernels.compiling import compiled, jit
 
 LANES = 16
@@ -68,7 +69,7 @@ def word_sums(indptr, words, counts, y, half, weights, sums):  # type: ignore[no
 @jit
 def pair_products(indptr, words, counts, S, half, out):  # type: ignore[no-untyped-def]
     """``out += X.T @ (c2[:, None] * (X @ S))``, one read of each document."""
-    p = np.empty(S.shape[1])
+    p = aligned.empty(S.shape[1])
     for d in range(len(indptr) - 1):
         m = _project(indptr[d], indptr[d + 1], words, counts, S, p)
         if m >= MIN_WORDS:

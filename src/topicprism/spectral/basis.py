@@ -28,6 +28,7 @@ from scipy.linalg import qr
 
 from topicprism._typing import Array, Word, WordCoord
 from topicprism.documents.corpus import MIN_WORDS, Documents
+from topicprism.kernels.aligned import aligned
 from topicprism.spectral.moments import WordSums, pair_products
 from topicprism.spectral.whitening import fixed_signs
 
@@ -105,7 +106,7 @@ def find_basis(docs: Documents, sums: WordSums, rank: int, rng: np.random.Genera
     mean /= np.linalg.norm(mean)
 
     def times_A(S: Array) -> Array:
-        scaled = np.ascontiguousarray(inverse[:, None] * S, dtype=SEARCH)
+        scaled = aligned(inverse[:, None] * S, SEARCH)
         pairs = docs.total(pair_products, scaled) - sums.x2[:, None] * scaled
         return inverse[:, None] * pairs / sums.y.weight
 
@@ -116,7 +117,7 @@ def find_basis(docs: Documents, sums: WordSums, rank: int, rng: np.random.Genera
     next_to_it = next_to_it if rank > 3 else own[:, :0]
     front = np.column_stack([front, _new_directions(next_to_it, front)])
     Q = np.ascontiguousarray(np.hstack([front, _new_directions(leading, front)])[:, :rank])
-    return Basis(inverse[:, None] * Q, root[:, None] * Q, sums.y.mean, sums.y.sd or 1.0)
+    return Basis(aligned(inverse[:, None] * Q), root[:, None] * Q, sums.y.mean, sums.y.sd or 1.0)
 
 
 def scales(sums: WordSums) -> tuple[Word, Word]:

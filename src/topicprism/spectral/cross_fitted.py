@@ -26,6 +26,7 @@ from scipy.linalg import polar
 from topicprism._typing import WordCoord
 from topicprism.documents.corpus import Corpus, Documents
 from topicprism.documents.subsets import Subset, Sums, map_subsets
+from topicprism.kernels.aligned import aligned
 from topicprism.spectral.basis import SEARCH, Basis
 from topicprism.spectral.moments import SketchSums, pair_products, sketch_sums, word_sums
 from topicprism.spectral.sketch import Sketch, without_repeats
@@ -57,7 +58,7 @@ def _bases_without_each(
     so many directions."""
     root = sketch.basis.root[:, None]
     inverse = np.divide(1, root, out=np.zeros_like(root), where=root > 0)
-    images = map_subsets(docs, folds, _times_pairs, np.ascontiguousarray(sketch.basis.B, SEARCH))
+    images = map_subsets(docs, folds, _times_pairs, aligned(sketch.basis.B, SEARCH))
     total, k, bases = sum(images), common.width, []
     for image in images:
         A = total - image
@@ -67,7 +68,7 @@ def _bases_without_each(
         U = np.linalg.qr(inverse * (A @ (vectors[:, -k:] / values[-k:])))[0]
         turned, _ = polar(U.T @ (inverse * common.lift))
         U = U @ turned
-        bases.append(replace(common, B=np.ascontiguousarray(inverse * U), lift=root * U))
+        bases.append(replace(common, B=aligned(inverse * U), lift=root * U))
     return bases
 
 
