@@ -207,6 +207,8 @@ def fit(
     texts: Any,
     y: Any = None,
     *,
+    text: str | None = None,
+    target: str | None = None,
     max_features: int | None = COUNTING.max_features,
     min_df: float | str = COUNTING.min_df,
     max_df: float = COUNTING.max_df,
@@ -235,6 +237,8 @@ def fit(
         or Bag of Dask, or an Array of it with sparse blocks: its workers do the work.
     y : the same, of numbers; or of labels for ``MedLDAClassifier``
         The response; not needed by ``SpectralLDA``.
+    text, target : str, default=None
+        The columns of a Spark DataFrame that are texts and responses.
     max_features, min_df, max_df, stop_words, ngram_range, lowercase, vocabulary
         As in :class:`topicprism.vectorizer.FastCountVectorizer`.  For texts in another language,
         pass ``stop_words=None`` or a list.  With counts, ``vocabulary`` is the word of each
@@ -271,7 +275,8 @@ def fit(
     """
     topics = topics_step(estimator, n_jobs, random_state, options)
     on_dask = hasattr(texts, "__dask_graph__")
-    docs = texts if on_dask else as_documents(texts)
+    on_spark = type(texts).__module__.startswith("pyspark.")
+    docs = texts if on_dask or on_spark else as_documents(texts)
     counting = {
         "lowercase": lowercase,
         "stop_words": stop_words,
@@ -280,8 +285,13 @@ def fit(
         "min_df": min_df,
         "max_features": max_features,
     }
-    given = getattr(texts, "ndim", 1) == 2 if on_dask else are_counts(docs)
+    given = getattr(texts, "ndim", 1) == 2 if on_dask else not on_spark and are_counts(docs)
     counts = counts_step(counting, vocabulary, n_jobs, given)
+    if on_spark:
+        from topicprism.pipeline import spark
+
+        frame = spark.columns_of(texts, text, target)
+        return spark.fit_collection(frame, None, counts, topics, log)
     if on_dask:
         from topicprism.pipeline.collections import fit_collection
 
