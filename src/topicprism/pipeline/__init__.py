@@ -7,6 +7,7 @@
     fitted      the two steps and both together, in memory      TopicPipeline, fit
     streaming   the same from a table larger than memory        Source, fit_chunks
     collections the same from Dask's collections, by its workers
+    spark       the same from a Spark DataFrame, by its executors
     scoring     predictions beside a baseline's, held out
 
 :func:`fit` and the command ``topicprism fit`` differ in where the documents are kept, in memory

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Collection, Mapping
+from importlib import import_module
 from os import PathLike
 from typing import TYPE_CHECKING, Any, Literal, Self, cast, overload
 
@@ -35,6 +36,8 @@ from topicprism.show.notebook import topics_html
 from topicprism.show.words import Words
 from topicprism.vectorizer import FastCountVectorizer, PrecomputedCounts
 from topicprism.vectorizer.columns import are_counts, indexed_like
+
+SPARK = "topicprism.pipeline.spark"  # which needs this module
 
 
 class TopicPipeline(Pipeline):
@@ -288,10 +291,9 @@ def fit(
     given = getattr(texts, "ndim", 1) == 2 if on_dask else not on_spark and are_counts(docs)
     counts = counts_step(counting, vocabulary, n_jobs, given)
     if on_spark:
-        from topicprism.pipeline import spark
-
+        spark = import_module(SPARK)
         frame = spark.columns_of(texts, text, target)
-        return spark.fit_collection(frame, None, counts, topics, log)
+        return cast(TopicPipeline, spark.fit_collection(frame, None, counts, topics, log))
     if on_dask:
         from topicprism.pipeline.collections import fit_collection
 

@@ -51,7 +51,7 @@ def fit_collection(
     """As ``topicprism.fit`` of the same documents in memory: of columns of texts and responses."""
     start, frame = time.perf_counter(), checked(frame, topics)
     own = clone(counts).set_params(n_jobs=None)
-    parts = mapped(frame, read, own, len(frame.columns) == 2).persist()
+    parts = mapped(frame, read, own).persist()
     try:
         found = summary_of(parts)
         if found.unspaced is not None:
@@ -102,7 +102,7 @@ def score(pipeline: Any, frame: Any, y: Any = None, sample_weight: Any = None) -
 
 
 def checked(frame: Any, topics: Any) -> Any:
-    """Columns ``text`` and, of numbers, ``y``."""
+    """The columns ``text`` and, of numbers, ``y``."""
     if not hasattr(topics, "fit_documents"):
         raise ValueError(
             f"got a Spark DataFrame for {type(topics).__name__}, which needs all documents in "
@@ -115,12 +115,10 @@ def checked(frame: Any, topics: Any) -> Any:
             "cast it to string"
         )
     if not response:
-        if hasattr(topics, "predict"):
-            raise ValueError(
-                f"got a Spark DataFrame without target= for {type(topics).__name__}, but expected "
-                "a column of responses; name it, or use SpectralLDA for topics alone"
-            )
-        return frame.toDF("text")
+        raise ValueError(
+            f"got a Spark DataFrame without target= for {type(topics).__name__}, but expected a "
+            "column of responses; name it"
+        )
     (target, kind), frame = response[0], frame.toDF("text", "y")
     if not kind.startswith(NUMBERS):
         some = collected(frame.selectExpr("y").where("y is not null").limit(1))
@@ -170,19 +168,17 @@ def summary_of(parts: Any) -> Summary:
 # --- on the workers -----------------------------------------------------------------------------
 
 
-def read(
-    batches: Iterator[RecordBatch], counts: FastCountVectorizer, numbers: bool
-) -> Iterator[RecordBatch]:
+def read(batches: Iterator[RecordBatch], counts: FastCountVectorizer) -> Iterator[RecordBatch]:
     """Rows (number of the partition, some of its documents)."""
     from pyspark import TaskContext
 
     task = TaskContext.get()
     number = 0 if task is None else task.partitionId()
     while some := list(islice(batches, BATCHES)):
-        texts, *y = ([v for b in some for v in b.column(i).to_pylist()] for i in range(1 + numbers))
-        batch = kept(texts, y[0] if numbers else None)
-        responses = np.zeros(len(batch)) if batch.y is None else np.asarray(batch.y, float)
-        part = Read(counts.count(batch.docs), responses, Ledger().add(batch), unspaced(batch.docs))
+        texts, y = ([v for b in some for v in b.column(i).to_pylist()] for i in range(2))
+        batch = kept(texts, y)
+        numbers, ledger = np.asarray(batch.y, dtype=float), Ledger().add(batch)
+        part = Read(counts.count(batch.docs), numbers, ledger, unspaced(batch.docs))
         yield batch_of([(number, part)])
 
 
