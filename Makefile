@@ -2,7 +2,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test bench paper lint types format clean
+.PHONY: help demo test spark bench paper lint types format clean
 
 help:  ## print this list
 	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-8s %s\n", $$1, $$2}'
@@ -13,6 +13,10 @@ demo: .venv/ready  ## fit reviews with a known truth: topics, predictions, a pag
 test: .venv/ready lint types  ## style, types and tests
 	@$(BIN)/python tests/chromium.py
 	@$(BIN)/python -m pytest -n auto
+
+spark: .venv/spark  ## tests of documents on Spark, which it installs (400 MB); needs Java 17
+	@$(BIN)/python -c "import pyspark; print('Spark', pyspark.__version__, 'on two cores of this machine')"
+	@$(BIN)/python -m pytest tests/test_spark.py -v -rs -p no:xdist
 
 bench: .venv/rivals  ## speed beside rivals, which it installs; ten minutes on a quiet machine
 	@$(BIN)/python benchmarks/run.py timing
@@ -53,6 +57,11 @@ clean:  ## remove the environment and everything made
 	@echo "setting up .venv (once; a minute or two)"
 	@test -x $(BIN)/python || $(PYTHON) -m venv .venv
 	@$(BIN)/python -m pip install -qq --disable-pip-version-check -e '.[dev]'
+	@touch $@
+
+.venv/spark: .venv/ready
+	@echo "installing Spark into .venv (once)"
+	@$(BIN)/python -m pip install -qq --disable-pip-version-check -e '.[spark]' 'pyspark[connect]'
 	@touch $@
 
 .venv/rivals: .venv/ready

@@ -2,8 +2,11 @@
 
 ::
 
-    dask    shards in the memory of Dask's workers    OnDask
-    tasks   what is asked of these workers
+    dask         shards in the memory of Dask's workers      OnDask
+    tasks        what is asked of these workers
+    spark        shards in the memory of Spark's executors   OnSpark
+    stages       what is asked of these executors
+    predictions  as columns of a DataFrame of Spark's
 
 What an engine needs is imported with its module and with nothing else.
 """

@@ -9,6 +9,7 @@
     frames      columns of frames; and which values are elsewhere
     collections the same from Dask's collections, or files, by its workers
     lazily      predictions and scores of Dask's collections
+    spark       the same from a Spark DataFrame, by its executors
     scoring     predictions beside a baseline's, held out
 
 :func:`fit` and the command ``topicprism fit`` differ in where the documents are kept, in memory

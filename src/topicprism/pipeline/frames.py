@@ -14,6 +14,7 @@ from topicprism.io.tables.columns import listed
 COLLECTIONS = {  # by package: the module with ``fit_collection``, ``lazily`` and ``score``
     "dask": "topicprism.pipeline.collections",
     "dask_expr": "topicprism.pipeline.collections",
+    "pyspark": "topicprism.pipeline.spark",
 }
 WHOLE = ("pyspark",)  # packages in which a column has no place without its frame
 

@@ -57,6 +57,11 @@ class Tally:
     def __len__(self) -> int:
         return int(self.lexicon.size[0])
 
+    @property
+    def n_entries(self) -> int:
+        """Of a matrix of the documents with a column for each term."""
+        return int(self.lexicon.terms["df"][: len(self)].sum(dtype=np.int64))
+
     def __add__(self, other: Tally) -> Tally:
         """Of the documents of both."""
         if self.pruned or other.pruned:
