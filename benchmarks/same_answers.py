@@ -81,18 +81,21 @@ def answers(names: list[str]) -> dict[str, np.ndarray]:
     return found
 
 
+def distance(a: np.ndarray, b: np.ndarray) -> float:
+    """The largest difference, relative to the largest entry; NaN must be where the other has it."""
+    if a.shape != b.shape or (np.isnan(a) != np.isnan(b)).any():
+        return np.inf
+    scale = max(float(np.abs(np.nan_to_num(a)).max()), 1e-300)
+    return float(np.abs(np.nan_to_num(a - b)).max()) / scale
+
+
 def compare(one: dict[str, np.ndarray], other: dict[str, np.ndarray]) -> float:
     worst = 0.0
     for name in sorted(one.keys() | other.keys()):
-        if name not in one or name not in other:
-            print(f"{name:50s} only of one version")
-            worst = np.inf
-            continue
-        a, b = one[name], other[name]
-        scale = max(float(np.abs(a).max()), 1e-300)
-        apart = np.inf if a.shape != b.shape else float(np.abs(a - b).max()) / scale
+        both = name in one and name in other
+        apart = distance(one[name], other[name]) if both else np.inf
         worst = max(worst, apart)
-        print(f"{name:50s} {apart:.1e}")
+        print(f"{name:50s} {apart:.1e}{'' if both else ' (only of one version)'}")
     print(f"largest relative difference of {len(other)} answers: {worst:.1e}")
     return worst
 
