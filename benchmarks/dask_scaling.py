@@ -65,7 +65,7 @@ def main() -> None:
 @contextmanager
 def cluster(n_workers):
     with (
-        LocalCluster(n_workers, threads_per_worker=1, dashboard_address=None, host="127.0.0.1",
+        LocalCluster(n_workers, threads_per_worker=1, dashboard_address=":0", host="127.0.0.1",
                      memory_limit=0) as workers,
         Client(workers) as client,
     ):  # fmt: skip
