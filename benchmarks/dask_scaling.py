@@ -4,7 +4,7 @@
     python benchmarks/dask_scaling.py transfers   # whether shards move, how often `shared` travels
     python benchmarks/dask_scaling.py memory      # of driver and scheduler, as documents grow
     python benchmarks/dask_scaling.py cost        # the cost model, checked against fits of texts
-    python benchmarks/dask_scaling.py --quick     # a small one of each, for the test suite
+    python benchmarks/dask_scaling.py --quick     # a small one of each
 
 Documents are drawn from the model by the workers themselves: 100 words each, of a vocabulary of
 5,000, and 8 topics.  Times of `speed` are by the clock, so the machine should have nothing else to
@@ -65,7 +65,7 @@ def main() -> None:
 @contextmanager
 def cluster(n_workers):
     with (
-        LocalCluster(n_workers, threads_per_worker=1, dashboard_address=None, host="127.0.0.1",
+        LocalCluster(n_workers, threads_per_worker=1, dashboard_address=":0", host="127.0.0.1",
                      memory_limit=0) as workers,
         Client(workers) as client,
     ):  # fmt: skip

@@ -207,7 +207,7 @@ def test_a_worker_that_is_killed_changes_no_bit(client, corpus, tmp_path):
     expected = docs.total(kill_once, tmp_path / "killed")
     (tmp_path / "killed").unlink()
     assert docs.total(kill_once, tmp_path / "killed") == expected
-    client.wait_for_workers(2, timeout=30)
+    client.wait_for_workers(2, timeout=90)
 
 
 def kill_in(texts, path):
@@ -223,7 +223,7 @@ def test_a_worker_that_is_killed_while_texts_are_read_changes_no_bit(client, tmp
     for name in ("killed", "killed", "again"):  # the second time none is
         read = texts.map_partitions(kill_in, tmp_path / name)
         fits.append(topicprism.fit(read, y, n_topics=3, estimator=SpectralSLDA))
-        client.wait_for_workers(2, timeout=30)
+        client.wait_for_workers(2, timeout=90)
     for other in fits[1:]:
         assert_array_equal(other.model.mu, fits[0].model.mu)
         assert other.info["fingerprint"] == fits[0].info["fingerprint"]
@@ -240,7 +240,7 @@ def test_a_partition_that_ends_all_workers_is_named(client, corpus):
         RuntimeError, match=r"sum-of-partition-0 ended every worker .* smaller part"
     ):
         docs.total(kill)
-    client.wait_for_workers(2, timeout=30)
+    client.wait_for_workers(2, timeout=90)
 
 
 def refuse(c):

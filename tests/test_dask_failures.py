@@ -223,7 +223,7 @@ def test_a_tally_that_is_made_twice_counts_once(client, tmp_path):
     again = client.submit(sum_once_dead, parts, tmp_path / "dead", pure=False)
     whole = v.tally(texts).to_dict()
     assert first.result().to_dict() == again.result().to_dict() == whole
-    client.wait_for_workers(2, timeout=30)
+    client.wait_for_workers(2, timeout=90)
 
 
 def sum_once_dead(tallies, path):

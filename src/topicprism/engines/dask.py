@@ -9,19 +9,21 @@ other, so that its loss is mended, too.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from topicprism.documents.corpus import Corpus, Rows, alike
 from topicprism.engines.tasks import (
     RETRIES,
+    WorkerLostError,
     added,
     check_workers,
     current_client,
     gather,
     hold,
     pieces,
+    places,
     submit,
 )
 from topicprism.kernels.blas import one_blas_thread
@@ -58,13 +60,23 @@ class OnDask:
         return cls(tuple(shards), sizes[0], n_threads)
 
     def total(self, part: Callable[..., S], *shared: Any) -> S:
+        """By the workers that have the shards; if one of them ends, by any."""
         client = current_client()
+        try:
+            return self._total(client, part, shared, places(client, self.shards))
+        except WorkerLostError:
+            return self._total(client, part, shared, {})
+
+    def _total(
+        self, client: Any, part: Callable[..., S], shared: Any, where: Mapping[Any, str]
+    ) -> S:
         known = submit(client, hold, shared, name="shared")
         sums = [
-            submit(client, _sum, shard, i, part, known, name=f"sum-of-partition-{i}")
+            submit(client, _sum, shard, i, part, known, name=f"sum-of-partition-{i}",
+                   workers=where.get(shard.key))
             for i, shard in enumerate(self.shards)
-        ]
-        found: S = added(client, sums, known)
+        ]  # fmt: skip
+        found: S = added(client, sums, known, bound_to=set(where.values()))
         return found
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import time
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from concurrent.futures import CancelledError
 from functools import reduce
 from operator import add
@@ -39,6 +39,10 @@ CONNECT = 10.0  # seconds in which a scheduler must answer
 
 class ClusterError(RuntimeError, ValueError):
     """Machines that cannot do what is asked of them; the message is one sentence."""
+
+
+class WorkerLostError(Exception):
+    """A worker that tasks were meant for has ended; others may do them."""
 
 
 def connected(address: str) -> Client:
@@ -145,10 +149,22 @@ def _run(version: str, function: Callable[..., S], *args: Any) -> S:
     return function(*args)
 
 
+def places(client: Any, futures: Sequence[Any]) -> dict[Any, str]:
+    """The worker that has each result, by key."""
+    return {key: workers[0] for key, workers in client.who_has(futures).items() if workers}
+
+
 def added(
-    client: Any, sums: Sequence[Any], *needed: Any, note: Callable[[float], object] | None = None
+    client: Any,
+    sums: Sequence[Any],
+    *needed: Any,
+    note: Callable[[float], object] | None = None,
+    bound_to: Collection[str] = (),
 ) -> Any:
-    """The sum of the results of futures, added up where they lie."""
+    """The sum of the results of futures, added up where they lie.
+
+    ``bound_to`` are workers that these must be computed by.
+    """
     every, first = [*needed, *sums], sums
     while len(sums) > 1:
         few = (sums[i : i + AT_ONCE] for i in range(0, len(sums), AT_ONCE))
@@ -159,7 +175,7 @@ def added(
         if note is not None:
             note(sum(future.done() for future in first) / len(first))
 
-    (found,) = gather(client, sums, every, look)
+    (found,) = gather(client, sums, every, look, bound_to)
     return found
 
 
@@ -185,10 +201,11 @@ def gather(
     futures: Sequence[Any],
     every: Sequence[Any] = (),
     look: Callable[[], object] = lambda: None,
+    bound_to: Collection[str] = (),
 ) -> list[Any]:
     """Results of futures; if there are none, these and ``every`` other are given up."""
     try:
-        _await(client, futures, look)
+        _await(client, futures, look, bound_to)
         return list(client.gather(futures))
     except BaseException as error:
         sentence = _sentence(client, error, futures)
@@ -198,7 +215,9 @@ def gather(
         raise sentence from None
 
 
-def _await(client: Any, futures: Sequence[Any], look: Callable[[], object]) -> None:
+def _await(
+    client: Any, futures: Sequence[Any], look: Callable[[], object], bound_to: Collection[str]
+) -> None:
     """Until all are done or have failed; but not for ever if there is nobody to do them."""
     last_seen = time.monotonic()
     while True:
@@ -207,7 +226,10 @@ def _await(client: Any, futures: Sequence[Any], look: Callable[[], object]) -> N
             return
         except TimeoutError:
             look()
-        if client.nthreads():
+        there = client.nthreads()
+        if not set(bound_to) <= there.keys():
+            raise WorkerLostError
+        if there:
             last_seen = time.monotonic()
         elif time.monotonic() > last_seen + PATIENCE:
             raise ClusterError(
