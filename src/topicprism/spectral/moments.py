@@ -35,10 +35,11 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from topicprism import backends
 from topicprism._typing import Array, Cube, Square, Word, WordCoord
+from topicprism.backends.cpu import add_triples as add_triples
 from topicprism.documents.corpus import Corpus
 from topicprism.documents.sums import Additive, RunningMoments
-from topicprism.kernels import cpu
 from topicprism.kernels.cpu import HALF_WEIGHT_WORDS
 
 BLOCK = 2048  # documents whose coordinates are held at once: 0.5 MB of 32, within a cache
@@ -120,19 +121,15 @@ class SketchSums(Additive):
 
 
 def word_sums(c: Corpus, half: float = HALF_WEIGHT_WORDS) -> WordSums:
-    w, sums = np.empty(len(c)), np.zeros((c.n_words, 4))
-    X = c.counts
-    about = float(c.y[:1].sum())
-    cpu.word_sums(X.indptr, X.indices, X.data, c.y - about, half, w, sums)
+    about, y = float(c.y[:1].sum()), c.y_there
+    w, sums = backends.of(c.counts).word_sums(c.counts, y - about, half)
     n = int((w > 0).sum())
-    return WordSums(n, len(c) - n, RunningMoments.of(c.y, w), about, *sums.T)
+    return WordSums(n, len(c) - n, RunningMoments.of(y, w), about, *sums.T)
 
 
 def pair_products(c: Corpus, S: Array, half: float = HALF_WEIGHT_WORDS) -> Array:
     """Sum of w n (n . S) / (m (m-1)); less ``x2 * S`` it is (sum of x1 x2) S."""
-    out = np.zeros(S.shape)
-    X = c.counts
-    cpu.pair_products(X.indptr, X.indices, X.data, S, half, out)
+    out: Array = backends.of(c.counts).pair_products(c.counts, S, half)
     return out
 
 
@@ -140,34 +137,24 @@ def sketch_sums(
     c: Corpus, B: WordCoord, centre: float, scale: float, half: float = HALF_WEIGHT_WORDS
 ) -> SketchSums:
     """Moments of (B'x, (y - centre) / scale) to order three, block by block of documents."""
-    V, K = B.shape
-    X, scalars, y, p = c.counts, np.zeros(4), np.zeros(3), np.zeros((3, K))
-    pp, ypp, ppp = np.zeros((K, K)), np.zeros((K, K)), np.zeros((K, K, K))
-    Q, sums = np.zeros((V, K)), np.zeros((V, 4))
-    for start in range(0, len(c), BLOCK):
-        t = (c.y[start : start + BLOCK] - centre) / scale
-        P, C = np.empty((len(t), K)), np.empty((len(t), 4))
-        rows = X.indptr[start : start + len(t) + 1]
-        cpu.project(rows, X.indices, X.data, t, B, half, P, C, Q, sums)
-        (w, c1, c2, c3), powers = C.T, np.vander(t, 4, increasing=True).T
-        scalars += (w > 0).sum(), w.sum(), w @ c1, w @ c2
+    (V, K), X, on = B.shape, c.counts, backends.of(c.counts)
+    xp, there = on.xp, on.array(B)
+    scalars, y, p = xp.zeros(4), xp.zeros(3), xp.zeros((3, K))
+    pp, ypp, ppp = xp.zeros((K, K)), xp.zeros((K, K)), xp.zeros((K, K, K))
+    Q, sums = xp.zeros((V, K)), xp.zeros((V, 4))
+    for start, stop in on.blocks(X):
+        t = (c.y_there[start:stop] - centre) / scale
+        P, C = on.project(X, (start, stop), t, there, half, Q, sums)
+        (w, c1, c2, c3), powers = C.T, xp.vander(t, 4, increasing=True).T
+        scalars += xp.stack([(w > 0).sum(), w.sum(), w @ c1, w @ c2])
         y += powers[1:] @ w
-        p += (powers[:3] * c1) @ P
-        pp += (P.T * c2) @ P
-        ypp += (P.T * (c2 * t)) @ P
-        add_triples(ppp, P, c3)
+        p += on.product(powers[:3] * c1, P)
+        pp += on.product(P.T * c2, P)
+        ypp += on.product(P.T * (c2 * t), P)
+        on.add_triples(ppp, P, c3)
     n, weight, noise1, noise2 = scalars.tolist()
-    return SketchSums(int(n), weight, noise1, noise2, y, p, pp, ypp, ppp, Q, *sums.T[:3])
-
-
-def add_triples(T: Cube, P: Array, w: Array) -> None:
-    """``T[i, j, l] += sum(w * P[:, i] * P[:, j] * P[:, l])`` for i <= j <= l, by BLAS.
-
-    One way for all sizes: a numba loop with the same symmetry was no faster on
-    narrow sketches and much slower on wide ones.
-    """
-    for j in range(P.shape[1]):
-        T[: j + 1, j, j:] += (P[:, : j + 1].T * (w * P[:, j])) @ P[:, j:]
+    found = (on.numpy(one) for one in (y, p, pp, ypp, ppp, Q, *sums.T[:3]))
+    return SketchSums(int(n), weight, noise1, noise2, *found)
 
 
 def add_mixed_triples(T: Cube, P: Array, Q: Array, n_threads: int = 1) -> None:
