@@ -75,6 +75,7 @@ class RowsThere:
     """Rows of documents, of which nobody can see the entries without fetching them."""
 
     backend = sys.modules[__name__]
+    store = None
 
     def __init__(self, X, weigh=None):
         self._X, self._weigh, self.shape = csr_array(X).astype(float), weigh, X.shape

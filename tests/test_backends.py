@@ -206,6 +206,17 @@ def test_a_whole_fit_knows_no_device(simulated):
     same_result(found, fitted(Threaded(corpus, 1)), 1e-7)
 
 
+def test_a_fit_of_streamed_documents(simulated, monkeypatch):
+    """By the engine, in nine blocks, brought to the reference instead of a GPU."""
+    from topicprism.engines.gpu import OnGPU
+
+    corpus, _ = simulated
+    monkeypatch.setattr(backends, "placed", lambda X, device: reference.placed(X))
+    monkeypatch.setattr(OnGPU, "kept", lambda self, some: reference.DocumentsThere(some))
+    found = fitted(OnGPU(tuple(corpus.shards(9)), False))
+    same_result(found, fitted(Threaded(corpus, 1)), 1e-6)
+
+
 def test_a_fit_of_text_knows_no_device(reviews_like):
     found = fitted(reference.DocumentsThere(reviews_like), n_topics=3)
     expected = fitted(Threaded(reviews_like, 1), n_topics=3)
@@ -222,13 +233,15 @@ def reviews_like():
 
 
 @needs_gpu
-@pytest.mark.parametrize("max_bytes", [None, 2**26])
-def test_a_whole_fit_on_the_gpu(simulated, max_bytes):
+@pytest.mark.parametrize("max_bytes", [None, 2**22])
+def test_a_whole_fit_on_the_gpu(simulated, max_bytes, monkeypatch):
     """Resident and streamed; twice, with the same bits."""
-    from topicprism.engines.gpu import OnGPU
+    from topicprism.engines import gpu
 
+    monkeypatch.setattr(gpu, "LEAST_BYTES", 2**20)
     corpus, _ = simulated
-    docs = [OnGPU.of(corpus, max_bytes=max_bytes) for _ in range(2)]
+    docs = [gpu.OnGPU.of(corpus, max_bytes=max_bytes) for _ in range(2)]
+    assert docs[0].is_resident == (max_bytes is None)
     one, other = (fitted(each) for each in docs)
     assert_array_equal(one.model.mu, other.model.mu)
     assert_array_equal(one.model.eta, other.model.eta)
@@ -251,12 +264,14 @@ def test_estimators_on_the_gpu(simulated, kind, tmp_path):
 
 
 @needs_gpu
-def test_streams_of_blocks_have_the_sums_of_all(rng):
-    from topicprism.engines.gpu import OnGPU
+def test_streams_of_blocks_have_the_sums_of_all(rng, monkeypatch):
+    from topicprism.engines import gpu
 
+    monkeypatch.setattr(gpu, "LEAST_BYTES", 2**20)
+    OnGPU = gpu.OnGPU
     X = csr_array(rng.poisson(0.3, size=(150_000, 40)).astype(np.int64))
     corpus = Corpus(X, rng.standard_normal(150_000))
-    whole, streamed = OnGPU.of(corpus), OnGPU.of(corpus, max_bytes=2**26)
+    whole, streamed = OnGPU.of(corpus), OnGPU.of(corpus, max_bytes=2**24)
     assert whole.is_resident
     assert len(streamed.corpora) > 2
     S = rng.standard_normal((40, 20))

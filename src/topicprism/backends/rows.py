@@ -186,4 +186,5 @@ class PlacedRows:
         return int(self.store.indptr[self.stop] - self.store.indptr[self.start])
 
     def to_csr(self) -> Any:
-        return self.on_host.to_csr()
+        rows = self.on_host
+        return rows.to_csr() if hasattr(rows, "to_csr") else rows

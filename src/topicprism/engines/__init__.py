@@ -3,6 +3,7 @@
 ::
 
     dask    shards in the memory of Dask's workers    OnDask
+    gpu     in the memory of a GPU, or streamed       OnGPU
     tasks   what is asked of these workers
 
 What an engine needs is imported with its module and with nothing else.

@@ -169,6 +169,9 @@ class SpectralSLDA(Tensor, _SupervisedTopics):
     inference : {"propagation", "gibbs"}, default="propagation"
         How proportions of a document are inferred: expectation propagation, or Gibbs sampling as
         in the paper.  Standard deviations of predictions are by propagation in either case.
+    device : {"cpu", "gpu"}, default="cpu"
+        Where sums over documents are computed and proportions are inferred: "gpu" is one NVIDIA
+        GPU, by CuPy.  ``fit_documents`` takes documents as they are kept (``engines.gpu.OnGPU``).
     n_jobs : int or None, default=None
         Threads: None is one, -1 is all cores.  The result does not depend on it.
     random_state : int, RandomState, Generator or None, default=None
@@ -273,7 +276,7 @@ class SpectralLDA(Tensor, HeldOutWords, _SpectralTopics):
 
     Parameters
     ----------
-    n_topics, alpha0, whitening, n_restarts, n_iterations, inference, n_jobs, random_state
+    n_topics, alpha0, whitening, n_restarts, n_iterations, inference, device, n_jobs, random_state
         As in :class:`SpectralSLDA`.
     regime : {"auto", "paper"}, default="auto"
         As in :class:`SpectralSLDA`; "paper" is Algorithm 1 without its response.
