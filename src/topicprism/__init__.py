@@ -18,6 +18,7 @@ A document passes through the package in this order::
     io          tables, model files, and atomic writing
     cli         the command topicprism
     datasets    simulated corpora
+    backends    the same functions of documents for the CPU and for a GPU
     kernels     compiled inner loops
 
 ``model`` is shared by all of them, ``validation`` checks input, ``defaults`` has the defaults of

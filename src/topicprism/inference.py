@@ -18,14 +18,17 @@ from __future__ import annotations
 import warnings
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
+from functools import partial
+from typing import cast
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
 
+from topicprism import backends
 from topicprism._typing import Array, Counts, Doc, DocTopic, Topic
 from topicprism.documents.corpus import Rows, cut, document_keys, take_rows
-from topicprism.kernels import fold_in, propagation
+from topicprism.kernels import fold_in
 from topicprism.model import Model
 from topicprism.validation import check_choice
 
@@ -61,10 +64,8 @@ class EPInference:
         totals: Doc,
         converged: Flags,
     ) -> None:
-        propagation.propagate(
-            X.indptr, X.indices, X.data, mu, alpha,
-            self.max_sweeps, self.tolerance, self.must_converge, h, totals, converged,
-        )  # fmt: skip
+        limits = (self.max_sweeps, self.tolerance, self.must_converge)
+        backends.of(X).propagate(X, mu, alpha, limits, h, totals, converged)
         converged |= not self.must_converge
 
 
@@ -174,7 +175,7 @@ def posterior(
         how.fill(X, mu, alpha, h[start:stop], totals[start:stop], converged[start:stop])
 
     with ThreadPoolExecutor(n_threads) as pool:
-        list(pool.map(fill, cut(counts, 4 * n_threads)))
+        list(pool.map(fill, cut(counts, backends.of(counts).pieces(counts, n_threads))))
     if not converged.all():
         _warn(converged)
     return Posterior(h, totals, converged)
@@ -200,10 +201,17 @@ def weighed(X: Rows, burstiness: float) -> Rows:
     """
     if burstiness == 0:
         return X
+    if (elsewhere := getattr(X, "weighed", None)) is not None:
+        on_host = partial(_weighed_on_host, burstiness)
+        return cast(Rows, elsewhere(burstiness, BURST_WORDS, on_host))
     n = X.data.astype(float)
     document = np.repeat(np.arange(X.shape[0]), np.diff(X.indptr))
     joined = np.maximum(np.bincount(document, n, X.shape[0]) / BURST_WORDS, 1)[document]
     return replace(X, data=n / (1 + burstiness * np.maximum(n / joined - 1, 0)))
+
+
+def _weighed_on_host(burstiness: float, X: Counts) -> Rows:
+    return weighed(take_rows(X, 0, X.shape[0]), burstiness)
 
 
 def predict(model: Model, h: DocTopic) -> Doc:

@@ -24,8 +24,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
+from topicprism import backends
 from topicprism._typing import Counts, Doc
-from topicprism.kernels import keys
 from topicprism.kernels.cpu import MIN_WORDS as MIN_WORDS
 from topicprism.validation import wrong_length
 
@@ -101,16 +101,23 @@ class Corpus:
         """64 bits of each document's words and counts, by which it goes into folds and samples."""
         return document_keys(self.counts)
 
+    @cached_property
+    def y_there(self) -> Doc:
+        """The responses, where the counts are."""
+        found: Doc = backends.of(self.counts).array(self.y)
+        return found
+
     @property
     def lengths(self) -> Doc:
         """Words of each document."""
-        n_words = np.empty(len(self))
-        keys.lengths(self.counts.indptr, self.counts.data, n_words)
+        n_words: Doc = backends.of(self.counts).lengths(self.counts)
         return n_words
 
     def rows(self, start: int, stop: int) -> Corpus:
         """Consecutive documents, as views: nothing is copied but the row pointers."""
         some = Corpus(take_rows(self.counts, start, stop), self.y[start:stop], self.by_key)
+        if "y_there" in self.__dict__:
+            some.__dict__["y_there"] = self.y_there[start:stop]
         return some._with_keys(self, slice(start, stop))
 
     def long(self) -> Corpus:
@@ -136,12 +143,7 @@ class Corpus:
         return self._taken(np.lexsort((self.y, self.keys)), by_key=True)
 
     def _taken(self, which: NDArray[np.intp], by_key: bool) -> Corpus:
-        X = self.counts
-        starts, stops = X.indptr[which], X.indptr[which + 1]
-        indptr = np.concatenate([[0], np.cumsum(stops - starts)]).astype(X.indptr.dtype)
-        at = np.repeat(starts - indptr[:-1], stops - starts) + np.arange(indptr[-1])
-        rows = Rows(indptr, X.indices[at], X.data[at], (len(which), self.n_words))
-        return Corpus(rows, self.y[which], by_key)._with_keys(self, which)
+        return Corpus(taken(self.counts, which), self.y[which], by_key)._with_keys(self, which)
 
     def _with_keys(self, of: Corpus, which: Any) -> Corpus:
         """The keys of ``of``'s documents ``which``, if it has looked at them."""
@@ -186,13 +188,14 @@ def size_of(X: Counts | Rows) -> int:
 
 def document_keys(X: Counts | Rows) -> NDArray[np.uint64]:
     """64 bits of each row's words and counts."""
-    found = np.empty(X.shape[0], np.uint64)
-    keys.document_keys(X.indptr, X.indices, X.data, found)
+    found: NDArray[np.uint64] = backends.of(X).document_keys(X)
     return found
 
 
 def cut(X: Counts | Rows, n: int) -> list[tuple[int, int]]:
     """At most ``n`` runs of rows with about as many non-zeros each, as (start, stop)."""
+    if n == 1:
+        return [(0, X.shape[0])] if X.shape[0] else []
     inner = np.searchsorted(X.indptr, np.arange(1, n) / n * X.nnz)
     edges = np.unique([0, *inner, X.shape[0]]).tolist()
     return list(pairwise(edges))
@@ -200,6 +203,18 @@ def cut(X: Counts | Rows, n: int) -> list[tuple[int, int]]:
 
 def take_rows(X: Counts | Rows, start: int, stop: int) -> Rows:
     """``X[start:stop]`` without a copy of its entries."""
+    if (elsewhere := getattr(X, "between", None)) is not None:
+        return cast(Rows, elsewhere(start, stop))
     lo, hi = X.indptr[start], X.indptr[stop]
     indptr = X.indptr[start : stop + 1] - lo
     return Rows(indptr, X.indices[lo:hi], X.data[lo:hi], (stop - start, int(X.shape[1])))
+
+
+def taken(X: Counts | Rows, which: NDArray[np.intp]) -> Rows:
+    """``X[which]``, a copy."""
+    if (elsewhere := getattr(X, "taken", None)) is not None:
+        return cast(Rows, elsewhere(which))
+    starts, stops = X.indptr[which], X.indptr[which + 1]
+    indptr = np.concatenate([[0], np.cumsum(stops - starts)]).astype(X.indptr.dtype)
+    at = np.repeat(starts - indptr[:-1], stops - starts) + np.arange(indptr[-1])
+    return Rows(indptr, X.indices[at], X.data[at], (len(which), int(X.shape[1])))

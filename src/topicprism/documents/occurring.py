@@ -25,6 +25,9 @@ def over_words(docs: Documents, words: Ints) -> Documents:
     """The documents over these of their columns, in increasing order, which are all that occur."""
     if isinstance(docs, Threaded):  # once, so that keys are made once
         return Threaded(of_occurring(docs.corpus, words, _itself), docs.n_threads)
+    if (elsewhere := getattr(docs, "over", None)) is not None:
+        over: Documents = elsewhere(words)
+        return over
     return OccurringWords(docs, words)
 
 

@@ -191,8 +191,12 @@ def are_in_memory(docs: Any) -> bool:
     return isinstance(docs, (Corpus, Threaded))
 
 
-def in_memory(docs: Documents, found: Gathered) -> Threaded:
-    """Documents that were gathered from others, for as many threads."""
+def in_memory(docs: Any, found: Gathered) -> Any:
+    """Documents that were gathered from others, for as many threads; on a GPU, if those are."""
+    while hasattr(docs, "docs"):
+        docs = docs.docs
+    if (kept := getattr(docs, "kept", None)) is not None:
+        return kept(found.corpus)
     return Threaded(found.corpus, int(getattr(docs, "n_threads", 1)))
 
 

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from topicprism.estimators.parameters import AUTO, Chosen, parameters
+from topicprism.estimators.parameters import AUTO, Chosen, Placed, parameters
 from topicprism.estimators.spectral import _SupervisedTopics, unless_auto
 from topicprism.learn import FitRequest
 from topicprism.spectral.settings import Settings
 
 
 @parameters
-class AutoSLDA(Chosen, _SupervisedTopics):
+class AutoSLDA(Chosen, Placed, _SupervisedTopics):
     """Supervised LDA by the estimator that suits the documents: the default of ``topicprism.fit``.
 
     If the spectrum of the words shows a clear number of topics (the regime "model"), the estimate

@@ -21,6 +21,7 @@ from sklearn.utils import Tags, check_random_state
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
 
+from topicprism import backends
 from topicprism._typing import Array, Counts, Doc, DocTopic, Ints
 from topicprism.evaluation import completion_log_likelihood, pr2
 from topicprism.inference import (
@@ -34,7 +35,13 @@ from topicprism.inference import (
 from topicprism.model import Model
 from topicprism.samplers.state import mean_assignment
 from topicprism.show.notebook import topics_html
-from topicprism.validation import check_counts, check_response, check_varies, refuse_masked
+from topicprism.validation import (
+    check_choice,
+    check_counts,
+    check_response,
+    check_varies,
+    refuse_masked,
+)
 from topicprism.vectorizer.columns import indexed_like
 
 ENTRIES_PER_THREAD = 2_000  # of counts: inference of fewer takes less time than to start a thread
@@ -91,7 +98,14 @@ class Topics(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         return self._proportions(self._counts(X))
 
     def _proportions(self, counts: Counts) -> DocTopic:
-        return infer(self.model_, counts, self._how(), threads_for(counts, self.n_jobs))
+        n_threads = threads_for(counts, self.n_jobs)
+        return infer(self.model_, self._placed(counts), self._how(), n_threads)
+
+    def _placed(self, counts: Counts) -> Any:
+        """The counts on the device that was asked for, where an estimator has that parameter."""
+        device = getattr(self, "device", backends.DEVICES[0])
+        check_choice("device", device, backends.DEVICES)
+        return backends.placed(counts, device)
 
     def _how(self) -> EPInference | GibbsInference:
         """The inference that was asked for, where an estimator has that parameter."""
@@ -172,6 +186,7 @@ class Regression(RegressorMixin):
     _counts: Callable[..., Counts]
     _decide: Callable[..., Array]
     _how: Callable[[], EPInference | GibbsInference]
+    _placed: Callable[[Counts], Any]
 
     @overload
     def predict(self, X: Any, return_std: Literal[False] = False) -> Doc: ...
@@ -212,7 +227,8 @@ class Regression(RegressorMixin):
         The variance is always by propagation.
         """
         counts = self._counts(X)
-        known = posterior(self.model_, counts, n_threads=threads_for(counts, self.n_jobs))
+        n_threads = threads_for(counts, self.n_jobs)
+        known = posterior(self.model_, self._placed(counts), n_threads=n_threads)
         h, variance = known.h, known.variance(self.model_.eta)
         if by_assignments(self):
             m = lengths_of(counts)

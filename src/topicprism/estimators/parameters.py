@@ -13,6 +13,7 @@ from typing import Any, TypeVar, dataclass_transform
 from topicprism.samplers import Progress
 
 AUTO = "auto"
+CPU = "cpu"
 Callback = Callable[[Progress], object]
 C = TypeVar("C")
 
@@ -46,6 +47,13 @@ class Chosen(Running):
 
 
 @parameters
+class Placed:
+    """Where sums over documents are computed and proportions are inferred."""
+
+    device: str = CPU
+
+
+@parameters
 class Chain(Running):
     burn_in: int = 200
     n_kept: int = 100
@@ -60,7 +68,7 @@ class GivenChain(Given, Chain):
 
 
 @parameters
-class Tensor(Chosen):
+class Tensor(Placed, Chosen):
     regime: str = AUTO
     whitening: str = AUTO
     n_restarts: int = 100

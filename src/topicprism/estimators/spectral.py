@@ -9,8 +9,10 @@ from typing import Any, Self
 import numpy as np
 from joblib import effective_n_jobs
 
+from topicprism.backends import DEVICES
 from topicprism.documents import Threaded
 from topicprism.documents.corpus import MIN_WORDS, Corpus, Documents
+from topicprism.engines.gpu import OnGPU
 from topicprism.estimators.base import (
     CROSS_FITTED,
     HeldOutWords,
@@ -21,10 +23,11 @@ from topicprism.estimators.base import (
     warn_of_fewer,
     warn_of_nothing,
 )
-from topicprism.estimators.parameters import AUTO, Tensor, parameters
+from topicprism.estimators.parameters import AUTO, CPU, Tensor, parameters
 from topicprism.learn import FitRequest, FitResult, learn, learn_sketch
 from topicprism.spectral.settings import Settings
 from topicprism.spectral.sketch import Sketch
+from topicprism.validation import check_choice
 
 
 class ShortDocumentsWarning(UserWarning):
@@ -34,16 +37,21 @@ class ShortDocumentsWarning(UserWarning):
 class _SpectralTopics(Topics):
     """What spectral topic models share, with or without a response."""
 
+    device: str
+
     @abstractmethod
     def _request(self) -> FitRequest:
         """What the parameters ask for."""
 
     def _check(self) -> None:
+        check_choice("device", self.device, DEVICES)
         self._request().check()
 
     def _learn(self, docs: Corpus, request: FitRequest) -> Self:
-        threads = Threaded(docs, effective_n_jobs(self.n_jobs))
-        result = learn(threads, request, generator(self.random_state))
+        check_choice("device", self.device, DEVICES)
+        n_threads = effective_n_jobs(self.n_jobs)
+        kept = Threaded(docs, n_threads) if self.device == CPU else OnGPU.of(docs, n_threads)
+        result = learn(kept, request, generator(self.random_state))
         return self._keep(result, len(docs))
 
     def _keep(self, result: FitResult, n_documents: int) -> Self:
@@ -161,6 +169,9 @@ class SpectralSLDA(Tensor, _SupervisedTopics):
     inference : {"propagation", "gibbs"}, default="propagation"
         How proportions of a document are inferred: expectation propagation, or Gibbs sampling as
         in the paper.  Standard deviations of predictions are by propagation in either case.
+    device : {"cpu", "gpu"}, default="cpu"
+        Where sums over documents are computed and proportions are inferred: "gpu" is one NVIDIA
+        GPU, by CuPy.  ``fit_documents`` takes documents as they are kept (``engines.gpu.OnGPU``).
     n_jobs : int or None, default=None
         Threads: None is one, -1 is all cores.  The result does not depend on it.
     random_state : int, RandomState, Generator or None, default=None
@@ -265,7 +276,7 @@ class SpectralLDA(Tensor, HeldOutWords, _SpectralTopics):
 
     Parameters
     ----------
-    n_topics, alpha0, whitening, n_restarts, n_iterations, inference, n_jobs, random_state
+    n_topics, alpha0, whitening, n_restarts, n_iterations, inference, device, n_jobs, random_state
         As in :class:`SpectralSLDA`.
     regime : {"auto", "paper"}, default="auto"
         As in :class:`SpectralSLDA`; "paper" is Algorithm 1 without its response.

@@ -15,6 +15,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from topicprism import backends
 from topicprism._typing import Word
 from topicprism.documents.corpus import MIN_WORDS, Corpus, Documents
 from topicprism.documents.occurring import over_words
@@ -203,11 +204,11 @@ class Survey(Additive):
 
 def survey(c: Corpus) -> Survey:
     """Counts and responses are checked here, wherever they come from."""
-    refuse_no_counts(c.counts)
-    refuse_repeated_words(c.counts)
+    on, lengths = backends.of(c.counts), c.lengths
+    if on is backends.cpu:  # elsewhere, counts were looked at on their way there
+        refuse_no_counts(c.counts)
+        refuse_repeated_words(c.counts)
     check_response(c.y, len(c))
-    lengths = c.lengths
     long = lengths >= MIN_WORDS
     y = RunningMoments.of(c.y, long.astype(float))
-    words = np.bincount(c.counts.indices, c.counts.data, c.n_words).astype(float)
-    return Survey(y, KeyCounts.of(c, long), len(c), words, Extent.of(c.y))
+    return Survey(y, KeyCounts.of(c, long), len(c), on.occurrences(c.counts), Extent.of(c.y))

@@ -37,12 +37,12 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from topicprism import backends
 from topicprism._typing import Array, Doc, DocTopic, Topic, WordTopic
 from topicprism.documents.corpus import Corpus, Documents, take_rows
 from topicprism.documents.subsets import ALL, Subset
 from topicprism.documents.sums import Additive
 from topicprism.inference import weighed
-from topicprism.kernels import fold_in
 from topicprism.kernels import gradient as kernels
 from topicprism.learn.defaults import STEERING, TEXT
 from topicprism.learn.ridge import Products, regress
@@ -64,8 +64,8 @@ def expected_counts(c: Corpus, model: Model, subset: Subset) -> ExpectedCounts:
     X = weighed(take_rows(rows, 0, rows.shape[0]), model.burstiness)
     found = ExpectedCounts(np.zeros(model.mu.shape), np.zeros(model.n_topics))
     mu = np.ascontiguousarray(model.mu)
-    words = (X.indptr, X.indices, X.data)
-    fold_in.assign(*words, mu, model.alpha, TEXT.sweeps, found.words, found.shares)
+    on = backends.of(X)
+    on.assign(X, mu, model.alpha, TEXT.sweeps, found.words, found.shares)
     return found
 
 

@@ -35,10 +35,10 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from topicprism import backends
 from topicprism._typing import Array, Cube, Square, Word, WordCoord
 from topicprism.documents.corpus import Corpus
 from topicprism.documents.sums import Additive, RunningMoments
-from topicprism.kernels import aligned, cpu, products
 from topicprism.kernels.cpu import HALF_WEIGHT_WORDS
 
 BLOCK = 2048  # documents whose coordinates are held at once: 0.5 MB of 32, within a cache
@@ -120,19 +120,15 @@ class SketchSums(Additive):
 
 
 def word_sums(c: Corpus, half: float = HALF_WEIGHT_WORDS) -> WordSums:
-    w, sums = np.empty(len(c)), aligned.zeros(c.n_words, 4)
-    X = c.counts
-    about = float(c.y[:1].sum())
-    cpu.word_sums(X.indptr, X.indices, X.data, c.y - about, half, w, sums)
+    about, y = float(c.y[:1].sum()), c.y_there
+    w, sums = backends.of(c.counts).word_sums(c.counts, y - about, half)
     n = int((w > 0).sum())
-    return WordSums(n, len(c) - n, RunningMoments.of(c.y, w), about, *sums.T)
+    return WordSums(n, len(c) - n, RunningMoments.of(y, w), about, *sums.T)
 
 
 def pair_products(c: Corpus, S: Array, half: float = HALF_WEIGHT_WORDS) -> Array:
     """Sum of w n (n . S) / (m (m-1)); less ``x2 * S`` it is (sum of x1 x2) S."""
-    out = aligned.zeros(*S.shape)
-    X = c.counts
-    cpu.pair_products(X.indptr, X.indices, X.data, S, half, out)
+    out: Array = backends.of(c.counts).pair_products(c.counts, S, half)
     return out
 
 
@@ -140,16 +136,11 @@ def sketch_sums(
     c: Corpus, B: WordCoord, centre: float, scale: float, half: float = HALF_WEIGHT_WORDS
 ) -> SketchSums:
     """Moments of (B'x, (y - centre) / scale) to order three."""
-    V, K = B.shape
-    X, t = c.counts, (c.y - centre) / scale
-    scalars, first, second = np.zeros(7), np.zeros((3, K)), np.zeros((2, K, K))
-    third, Q, sums = np.zeros((K, K, K)), aligned.zeros(V, K), aligned.zeros(V, 4)
-    products.sketch_sums(
-        X.indptr, X.indices, X.data, t, B, half, scalars, first, second, third, Q, sums
-    )
+    on, t = backends.of(c.counts), (c.y_there - centre) / scale
+    sums = (on.numpy(one) for one in on.sketch_sums(c.counts, t, B, half))
+    scalars, first, (pp, ypp), third, Q, of_words = sums
     (n, weight, noise1, noise2), y = scalars[:4].tolist(), scalars[4:]
-    pp, ypp = second
-    return SketchSums(int(n), weight, noise1, noise2, y, first, pp, ypp, third, Q, *sums.T[:3])
+    return SketchSums(int(n), weight, noise1, noise2, y, first, pp, ypp, third, Q, *of_words.T[:3])
 
 
 def add_mixed_triples(T: Cube, P: Array, Q: Array, n_threads: int = 1) -> None:
