@@ -1,6 +1,7 @@
 """The scripts of experiments/paper on simulated documents, in their quick form."""
 
 import csv
+import os
 import re
 import subprocess
 
@@ -157,7 +158,22 @@ def test_seconds_are_compared_at_equal_error(tmp_path):
     out = run("times", tmp_path, "--draw")
     assert out.count("0.100 in 2.00 s: 5.0 times (100 sweeps)") == 3
     assert "0.100 in 2.00 s: not in 30.0 times: 0.200 at best (converged)" in out
-    assert verdicts(out) == ["differs"]  # five times as long, but no more with more documents
+    assert verdicts(out) == ["reproduced in part"]  # five times as long, of one size only
+
+
+def test_what_is_timed_has_cores_of_its_own(monkeypatch):
+    monkeypatch.syspath_prepend(str(FOLDER))
+    from trials import THREADS, Slots
+
+    for name in THREADS:
+        monkeypatch.setenv(name, "1")
+    cores = os.sched_getaffinity(0)
+    found = list(Slots(len(cores), 1).rows(os.sched_getaffinity, [0] * 2 * len(cores)))
+    assert len(found) == 2 * len(cores)  # a task had one core
+    assert set(found) <= cores
+    assert os.sched_getaffinity(0) == cores
+    with pytest.raises(SystemExit, match=f"need {2 * len(cores)} cores, but there are"):
+        Slots(len(cores), 2)
 
 
 def test_threads(tmp_path):

@@ -235,7 +235,9 @@ def verdict(claims: list[Claim]) -> str:
 # --- options and pictures -------------------------------------------------------------
 
 
-def options(description: str | None) -> argparse.Namespace:
+def options(
+    description: str | None, more: Callable[[argparse.ArgumentParser], Any] = lambda _: None
+) -> argparse.Namespace:
     parser = argparse.ArgumentParser(
         description=description, formatter_class=argparse.RawDescriptionHelpFormatter
     )
@@ -244,6 +246,7 @@ def options(description: str | None) -> argparse.Namespace:
     parser.add_argument("--jobs", type=int, default=1, help="processes (default: %(default)s)")
     parser.add_argument("--folds", type=int, choices=range(1, N_FOLDS + 1), default=N_FOLDS)
     parser.add_argument("--out", type=Path, default=HERE, help="folder of the CSV (default: this)")
+    more(parser)
     return parser.parse_args()
 
 

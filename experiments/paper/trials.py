@@ -8,9 +8,11 @@ import argparse
 import csv
 import os
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor, as_completed
 from multiprocessing import get_context
 from pathlib import Path
+from queue import SimpleQueue
+from threading import local
 from typing import Any
 
 import numpy as np
@@ -59,8 +61,15 @@ def run(
 
 def read(path: Path) -> list[Row]:
     """Numbers as numbers."""
-    with measured(path).open(encoding="utf-8", newline="") as file:
-        return [{name: _value(text) for name, text in row.items()} for row in csv.DictReader(file)]
+    return [{name: _value(text) for name, text in row.items()} for row in there(measured(path))]
+
+
+def there(path: Path) -> list[dict[str, str]]:
+    """Rows as they are written; none where there is no file."""
+    if not path.exists():
+        return []
+    with path.open(encoding="utf-8", newline="") as file:
+        return list(csv.DictReader(file))
 
 
 def _value(text: str) -> int | float | str:
@@ -75,17 +84,46 @@ def _value(text: str) -> int | float | str:
 def in_processes(
     work: Callable[[Any], list[Row]], tasks: list[Any], jobs: int, cost: Callable[[Any], float]
 ) -> Iterator[Row]:
-    """Rows of each task in turn; processes begin with the tasks that cost most."""
+    """Rows of each task, of many processes as tasks end; they begin with those that cost most."""
     if jobs <= 1:
         for task in tasks:
             yield from work(task)
         return
     os.environ.update(dict.fromkeys(THREADS, "1"))
     with ProcessPoolExecutor(jobs, mp_context=get_context("spawn")) as pool:
-        order = sorted(range(len(tasks)), key=lambda i: -cost(tasks[i]))
-        begun = {i: pool.submit(work, tasks[i]) for i in order}
-        for i in range(len(tasks)):
-            yield from begun.pop(i).result()
+        begun = [pool.submit(work, task) for task in sorted(tasks, key=lambda t: -cost(t))]
+        for done in as_completed(begun):
+            yield from done.result()
+
+
+class Slots:
+    """For what is timed: processes that hold on to cores of their own, one task after another."""
+
+    def __init__(self, jobs: int, threads: int) -> None:
+        os.environ.update(dict.fromkeys(THREADS, str(threads)))
+        cores = sorted(os.sched_getaffinity(0))
+        if len(cores) < jobs * threads:
+            raise SystemExit(
+                f"{jobs} processes of {threads} threads need {jobs * threads} cores, but there are "
+                f"{len(cores)}; try --jobs {len(cores) // threads or 1}"
+            )
+        self.free: SimpleQueue[list[int]] = SimpleQueue()
+        for i in range(jobs):
+            self.free.put(cores[i * threads : (i + 1) * threads])
+        self.mine, self.pool = local(), ThreadPoolExecutor(jobs)
+
+    def rows(self, work: Callable[[Any], list[Row]], tasks: list[Any]) -> Iterator[Row]:
+        """In the order in which tasks end."""
+
+        def do(task: Any) -> list[Row]:
+            if not hasattr(self.mine, "process"):
+                os.sched_setaffinity(0, self.free.get())  # of this thread, and so of its process
+                self.mine.process = ProcessPoolExecutor(1, mp_context=get_context("spawn"))
+            found: list[Row] = self.mine.process.submit(work, task).result()
+            return found
+
+        for done in as_completed([self.pool.submit(do, task) for task in tasks]):
+            yield from done.result()
 
 
 def chosen(found: list[Row], **values: Any) -> list[Row]:

@@ -22,7 +22,7 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -35,6 +35,7 @@ from topicprism.kernels import variational as kernels
 from topicprism.kernels.blas import one_blas_thread
 
 ETA_VARIANCE = 100.0  # of the prior of coefficients, for a response of variance 1
+ETA_START = 1.0  # the largest coefficient to begin with, for a response of variance 1
 MIN_NOISE = 1e-6  # of a response of variance 1
 N_SWEEPS, SWEEP_TOLERANCE = 20, 1e-4  # over the words of a document, at most and until
 N_PARTS = 16  # of the documents, for threads; their sums are added in one order
@@ -71,34 +72,16 @@ class Parameters:
     noise: float = 1.0  # that of a class has no part
 
 
-class Response(Protocol):
-    """What y adds to the bound, and how q and coefficients follow it."""
-
-    def start(self, n_topics: int) -> tuple[Array, float]:
-        """Coefficients and noise to begin with."""
-        ...
-
-    def sweep(self, t: Tokens, log_mu: WordTopic, alpha: Topic, p: Parameters, q: Beliefs,
-              rows: slice) -> None: ...  # fmt: skip
-
-    def bound(self, t: Tokens, z: DocTopic, phi: Array, p: Parameters, run: Any) -> float: ...
-
-    def maximised(
-        self, t: Tokens, z: DocTopic, phi: Array, p: Parameters, run: Any
-    ) -> tuple[Array, float]:
-        """Better coefficients and noise."""
-        ...
-
-
 @dataclass(frozen=True)
 class Number:
-    """y of mean 0 and variance 1."""
+    """y of mean 0 and variance 1: what it adds to the bound, and how q and eta follow it."""
 
     y: Doc
     noise: float = 1.0  # to begin with
 
     def start(self, n_topics: int) -> tuple[Array, float]:
-        return np.linspace(-1, 1, n_topics) if n_topics > 1 else np.zeros(1), self.noise
+        """Coefficients and noise to begin with."""
+        return ETA_START * np.linspace(-1, 1, n_topics) if n_topics > 1 else np.zeros(1), self.noise
 
     def sweep(self, t: Tokens, log_mu: WordTopic, alpha: Topic, p: Parameters, q: Beliefs,
               rows: slice) -> None:  # fmt: skip
@@ -116,6 +99,7 @@ class Number:
     def maximised(
         self, t: Tokens, z: DocTopic, phi: Array, p: Parameters, run: Any
     ) -> tuple[Array, float]:
+        """Coefficients and noise with the largest bound."""
         zz = second_moment(t, z, phi)
         prior = p.noise / ETA_VARIANCE * np.eye(len(zz))
         eta: Array = np.asarray(np.linalg.solve(zz + prior, z.T @ self.y), float)
@@ -175,6 +159,9 @@ class Label:
 
         values, gradients = zip(*run(part), strict=True)
         return float(sum(values)), np.sum(gradients, axis=0)
+
+
+Response = Number | Label
 
 
 def second_moment(t: Tokens, z: DocTopic, phi: Array) -> Array:
