@@ -28,7 +28,7 @@ from topicprism._typing import Counts, Topic, WordTopic
 from topicprism.documents import Threaded
 from topicprism.documents.corpus import Corpus, take_rows
 from topicprism.documents.subsets import ALL, KeyCounts, Subset, gathered
-from topicprism.inference import infer, weighed
+from topicprism.inference import weighed
 from topicprism.learn import text_regime
 from topicprism.learn.crossfit import fit_halves, held_out, with_cross_fit
 from topicprism.learn.defaults import SAMPLED, STEERING, TEXT
@@ -161,7 +161,7 @@ class SteeredChain:
         )
         begin = self._begin(few, start)
         data = observe(X, docs.corpus.y[:, None], plan.response)
-        state = init(data, begin, plan, seed, infer(begin, X, n_threads=docs.n_threads))
+        state = init(data, begin, plan, seed)
         states = chain(data, state, plan, Schedule(*self.sweeps), docs.n_threads)
         mean = to_model(reduce(add, (keep(now) for now, keeping in states if keeping)))
         mean = refine(docs, mean.with_alpha0(self.prior), SAMPLED.rounds)
