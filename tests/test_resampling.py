@@ -9,6 +9,7 @@ import warnings
 from dataclasses import replace
 
 import numpy as np
+import pandas
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.sparse import csr_array, vstack
@@ -40,7 +41,7 @@ from topicprism.documents.corpus import Corpus
 from topicprism.evaluation import matched_topics
 from topicprism.io.tables import rounded
 from topicprism.resampling.comparing import Comparison, FittedTopics, replicated
-from topicprism.resampling.runs import halves
+from topicprism.resampling.runs import OtherMethodWarning, halves
 from topicprism.show.terminal import stability_lines
 
 SHORT = {"burn_in": 5, "n_kept": 3}  # sweeps of a chain
@@ -181,6 +182,14 @@ def test_halves_do_not_agree_where_there_are_no_topics(estimator):
 # --- what cannot matter -------------------------------------------------------------------
 
 
+def test_columns_of_a_frame(reviews):
+    texts, stars = reviews
+    frame = pandas.DataFrame({"review": texts, "stars": stars})
+    options = {"runs": 2, "n_topics": 2, "estimator": SpectralSLDA}
+    named = stability(frame, text="review", target="stars", **options)
+    assert repr(named) == repr(stability(texts, stars, **options))
+
+
 @pytest.mark.parametrize(("estimator", "options"), [(SpectralSLDA, {}), (GibbsSLDA, SHORT)])
 def test_the_order_of_rows_does_not_matter(small, rng, estimator, options):
     X, y = small
@@ -254,6 +263,14 @@ class Nothing(Fewer):
     largest = 0
 
 
+def test_halves_that_are_learnt_by_another_method_say_so(small):
+    with pytest.warns(
+        OtherMethodWarning, match=r"2 of 2 halves .* \(spectral topics, .*Algorithm 2"
+    ):
+        stability(*small, estimator=Fewer, n_topics=2, runs=2)
+
+
+@pytest.mark.filterwarnings("ignore::topicprism.resampling.runs.OtherMethodWarning")
 def test_halves_with_fewer_topics_do_not_find_the_others(small):
     found = stability(*small, estimator=Fewer, n_topics=2, runs=2)
     assert_array_equal(sorted(run.order.max() for run in found.runs), [0, 0])

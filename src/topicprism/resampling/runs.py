@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -15,9 +15,11 @@ from topicprism.defaults import COUNTING, FITTING
 from topicprism.documents.corpus import MIN_WORDS, Corpus, Rows
 from topicprism.estimators import InterruptedWarning
 from topicprism.estimators.base import generator, varied
+from topicprism.learn.result import METHOD
 from topicprism.model import TooManyTopics
 from topicprism.pipeline.drawing import seeded_keys
 from topicprism.pipeline.fitted import TopicPipeline, assemble, counts_step, topics_step
+from topicprism.pipeline.frames import columns
 from topicprism.pipeline.inputs import Batch, as_documents, as_list, present, warn_of_unspaced
 from topicprism.pipeline.provenance import Ledger
 from topicprism.pipeline.watching import Progress, Silent
@@ -30,6 +32,10 @@ from topicprism.vectorizer.columns import are_counts
 
 MIN_DOCUMENTS = 40  # different ones, so that a half has about 20
 MAX_SEED = 2**31
+
+
+class OtherMethodWarning(UserWarning):
+    """Halves of the documents were learnt by another method than all of them."""
 
 
 @dataclass(frozen=True)
@@ -58,11 +64,13 @@ class Resampling:
         self._check()
         progress.stage("learning")
         rng, done, stop = generator(random_state), list[FittedTopics](), None
+        methods = list[str]()
         reference = self._reference()
         progress.stage("half samples")
         try:
-            for fitted in self._halves(reference, (runs + 1) // 2, rng):
+            for fitted, method in self._halves(reference, (runs + 1) // 2, rng):
                 done.append(fitted)
+                methods.append(method)
                 progress.at(len(done) / runs, f"{len(done)} of {runs} runs")
                 if len(done) == runs:
                     break
@@ -70,6 +78,7 @@ class Resampling:
             stop = _interruption(interrupted)
             if not done:
                 raise stop from None
+        _warn_of_others(method_of(reference.topics), methods)
         whole = FittedTopics.of(effects(reference))
         pairs = zip(done[::2], done[1::2], strict=False)
         return Stability(
@@ -98,8 +107,8 @@ class Resampling:
 
     def _halves(
         self, reference: TopicPipeline, n_splits: int, rng: np.random.Generator
-    ) -> Iterator[FittedTopics]:
-        """Fits to the two halves of one split after the other."""
+    ) -> Iterator[tuple[FittedTopics, str]]:
+        """Fits to the two halves of one split after the other, with their methods."""
         label = getattr(reference.topics, "classes_", [None])[-1]
         for _ in range(n_splits):
             split, *seeds = rng.integers(MAX_SEED, size=3).tolist()
@@ -118,7 +127,7 @@ class Resampling:
                 f"{kinds}, or leave these out"
             )
 
-    def _half(self, half: Corpus, n_topics: int, seed: int, label: Any) -> FittedTopics:
+    def _half(self, half: Corpus, n_topics: int, seed: int, label: Any) -> tuple[FittedTopics, str]:
         """As many topics as asked for, or as many as there are."""
         topics = clone(self.topics).set_params(n_topics=n_topics, random_state=seed)
         with warnings.catch_warnings():
@@ -128,9 +137,27 @@ class Resampling:
                 _fit(topics, half)
             except TooManyTopics as error:
                 if error.largest < 1:
-                    return FittedTopics.none(half.n_words)
+                    return FittedTopics.none(half.n_words), ""
                 _fit(topics.set_params(n_topics=error.largest), half)
-        return FittedTopics.of(effects(topics, label=label))
+        return FittedTopics.of(effects(topics, label=label)), method_of(topics)
+
+
+def method_of(topics: Any) -> str:
+    """In words; empty where an estimator has one method only."""
+    known = getattr(topics, "selection_", None)
+    return "" if known is None else known.reasons.get(METHOD, "").rpartition(": ")[2]
+
+
+def _warn_of_others(method: str, methods: Sequence[str]) -> None:
+    others = [other for other in methods if other and other != method]
+    if others:
+        warnings.warn(
+            f"{len(others)} of {len(methods)} halves were learnt by another method ({others[0]}) "
+            f"than all documents ({method}), as fewer documents allow; topics are found again less "
+            "often for this reason, too, so add documents, or use one method for both",
+            OtherMethodWarning,
+            stacklevel=3,
+        )
 
 
 def halves(docs: Corpus, seed: int) -> tuple[Corpus, Corpus]:
@@ -158,6 +185,8 @@ def stability(
     texts: Any,
     y: Any = None,
     *,
+    text: str | None = None,
+    target: str | None = None,
     runs: int = FITTING.runs,
     vocabulary: Collection[str] | None = None,
     estimator: Any = None,
@@ -172,7 +201,7 @@ def stability(
 
     Parameters
     ----------
-    texts, y, vocabulary, estimator, n_jobs
+    texts, y, text, target, vocabulary, estimator, n_jobs
         As in :func:`topicprism.fit`.
     runs : int, default=10
         Halves to fit, from 2 up; two for each split.
@@ -191,10 +220,13 @@ def stability(
     -----
     InterruptedWarning
         After Ctrl-C, if a run was done: the result is that of the runs so far.
+    OtherMethodWarning
+        If halves were learnt by another method than all documents, since they are fewer.
     """
     check_whole("runs", runs, "try 10", low=2)
     counting = {name: options.pop(name) for name in vars(COUNTING) if name in options}
     topics = topics_step(estimator, n_jobs, random_state, options)
+    texts, y = columns(texts, y, text, target)
     docs = as_documents(texts)
     counts = counts_step(counting, vocabulary, n_jobs, given=are_counts(docs))
     batch = present(docs, None if y is None else as_list(y))

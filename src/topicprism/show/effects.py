@@ -26,13 +26,13 @@ RESPONSE, CLASS = "response", "tendency to "  # what coefficients are of, the la
 WORDS, PRIOR = "of words", "of the prior"  # what a share is a share of
 UNKNOWN = "unknown"
 FOUND_AGAIN = (  # when a topic is
-    "both halves of the documents, each fitted alone, have the topic shown; the halves may have "
-    "more topics in common"
+    "both halves of the documents, each fitted alone, have the topic shown; in common with "
+    "each other they may have more or fewer, since small topics and like ones are not counted there"
 )
 MEASURES_OF_WORDS = (  # of a number of topics that was tried
     "coherence is the NPMI of a topic's ten most probable words, exclusivity the share of these "
     "words that is the topic's own; in common are topics of one half of the documents that the "
-    "other half has, too, which may be more than are found again of the topics of all documents"
+    "other half has, too, less small ones and those like others: more or fewer than are found again"
 )
 GEOMETRIC_MEAN = "geometric mean"
 NOT_PREDICTED = (

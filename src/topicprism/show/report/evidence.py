@@ -102,7 +102,8 @@ def _trials(c: Choice) -> Html:
         "Numbers of topics that were tried",
         frame.draw(join(marks), f"Best at {best.n_topics} topics: {number(best.pr2)}."),
         "Predictive R\u00b2 on held-out documents by number of topics. The filled dot is the "
-        "number taken; bars are one standard error. Likelihood is that of a word held out; "
+        "number taken, before topics that documents do not support are dropped; bars are one "
+        "standard error. Likelihood is that of a word held out; "
         f"{MEASURES_OF_WORDS}.",
         table("Trials", heads, rows),
     )

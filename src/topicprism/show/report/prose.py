@@ -46,7 +46,7 @@ def sentences(s: Summary) -> tuple[str, ...]:
         found.append(_explained(s.fit, s.fitted_response))
     if s.scores:
         listed = ", ".join(f"{visible(name)} {fixed(value, 2)}" for name, value in s.scores)
-        found.append(f"Scores (pR\u00b2): {listed}.")
+        found.append(f"Scores (pR\u00b2, of documents held out when it was fitted): {listed}.")
     return tuple(found)
 
 
