@@ -494,7 +494,7 @@ def test_select_tells_what_was_tried_and_why(varied, capsys):
     (chosen,) = re.findall(r"^topics +(\d+) +the words vary in 32 or more significant", out, re.M)
     ((taken, common),) = [(int(k), int(n)) for mark, k, n in tried if mark == "*"]
     assert taken >= max(int(chosen), common)
-    assert "which may be more than are found again" in " ".join(out.split())
+    assert "more or fewer than are found again" in " ".join(out.split())
     assert "<svg" in Path("p.svg").read_text()
     _, out, _ = run(capsys, "select", "varied.csv", "--json")
     facts = json.loads(out)
