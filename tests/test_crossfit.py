@@ -16,11 +16,11 @@ from topicprism.datasets import make_slda
 from topicprism.documents import Threaded
 from topicprism.documents.corpus import take_rows
 from topicprism.documents.subsets import ALL, KeyCounts
-from topicprism.learn import auto, sampled_text
+from topicprism.learn import auto, crossfit, sampled_text
 from topicprism.learn.crossfit import combine, cross_fit, fit_halves, predictions_of
 from topicprism.learn.defaults import EFFECTS
 from topicprism.learn.judging import supported
-from topicprism.learn.ridge import regress_robustly
+from topicprism.learn.ridge import likelihoods, regress_robustly
 from topicprism.learn.sampled_text import without_floods
 from topicprism.show.effects import effects
 from topicprism.vectorizer import FastCountVectorizer
@@ -234,6 +234,49 @@ def test_sampled_topics_that_miss_the_response_give_way(text, sampling):
         "not sampled, since sampled topics predict held-out" in made.selection_.reasons["n_topics"]
     )
     assert made.score(X[1200:], y[1200:]) > 0.5
+
+
+@pytest.mark.filterwarnings("ignore::topicprism.NothingPredictedWarning")
+def test_permuted_responses_have_no_effects_in_sampled_fits(text, sampling, monkeypatch):
+    """Of intervals that are all shown, which they would not be: nothing is predicted."""
+    sampling(min_r2_share=np.nan)  # topics of the response never take over
+    monkeypatch.setattr(crossfit.CrossFit, "predicts", True)
+    X, y = text
+    z = []
+    for seed in range(6):
+        other = np.random.default_rng(seed).permutation(y)
+        model = AutoSLDA(8, random_state=0).fit(X, other)
+        assert "a Gibbs chain" in model.selection_.reasons["method"]
+        z.append((model.coef_ - y.mean()) / model.coef_std_)
+    z = np.concatenate(z)
+    assert np.isfinite(z).sum() > 12
+    z = z[np.isfinite(z)]
+    assert np.mean(np.abs(z) > 1.96) < 0.1
+    assert np.abs(z).max() < 4.5
+
+
+def test_a_chain_goes_on_without_the_topics_that_are_dropped(text, sampling, monkeypatch):
+    """What these explained is explained by the others, which fit new words better than before."""
+    sampling(min_r2_share=-1e9)
+    seen, once = [], sampled_text.with_cross_fit
+
+    def noted(*args):
+        seen.append(once(*args))
+        return seen[-1]
+
+    monkeypatch.setattr(sampled_text, "with_cross_fit", noted)
+    X, y = text
+    made = AutoSLDA(random_state=0).fit(X[:1000], y[:1000])
+    less, again = seen
+    assert len(made.coef_) == less.model.n_topics == again.model.n_topics
+    assert len(made.coef_) < made.selection_.n_begun
+    assert "were dropped" in made.selection_.reasons["n_topics"]
+    assert made.selection_.alpha0 == pytest.approx(made.alpha_.sum())
+    docs, used = Threaded(Corpus(X[1000:], y[1000:]), 1), np.flatnonzero(X[:1000].sum(axis=0))
+    before, after = (
+        max(likelihoods(docs, r.model.over(used, X.shape[1]), ALL, (1.0, 3.0, 10.0))) for r in seen
+    )
+    assert after > before + 0.01
 
 
 def test_what_was_asked_for_is_kept_by_a_chain(text, sampling):

@@ -10,7 +10,8 @@
 4. Where sampled topics predict much less than topics fitted to the response, the result is that
    of :mod:`topicprism.learn.text_regime`: few words tell of the response, beside much else.
 5. Unless their number was asked for, more topics are tried where the halves have nearly all in
-   common (:mod:`topicprism.learn.judging`), and those that documents do not support are dropped.
+   common (:mod:`topicprism.learn.judging`), and those that documents do not support are dropped;
+   the chain then goes on from those that are left.
 
 At most SAMPLED.max_documents documents are sampled, in the order of their keys.
 """
@@ -78,21 +79,34 @@ def from_documents(context: FitContext) -> FitResult:
         return _of_the_response(context, *r2)
     if best is not first:
         start = _start(best.context, best.trial.n_topics)
+    trials_and_reasons = tuple(trials), _reasons(context, why)
     steered = SteeredChain(context.request.alpha0, SAMPLED.sweeps)
-    found = steered.topics(sample, start, seeds[0])
-    model, asked, reasons = (
-        found.model,
-        context.request.settings.noise_variance,
-        _reasons(context, why),
+    made = _result(context, steered.topics(sample, start, seeds[0]), *trials_and_reasons)
+    result = with_cross_fit(made, sample, best.halves, context)
+    if not result.dropped:
+        return result
+    # The words of dropped topics are still to be explained: the chain goes on without these topics.
+    found = steered.topics(sample, result.model, seeds[0])
+    learnt_again = replace(
+        result,
+        model=found.model,
+        selection=replace(result.selection, alpha0=float(found.model.alpha.sum())),
+        predictive_variance=found.predictive_variance,
     )
+    as_kept = replace(context.request, n_topics=result.model.n_topics)
+    return with_cross_fit(learnt_again, sample, best.halves, replace(context, request=as_kept))
+
+
+def _result(
+    context: FitContext, found: Calibrated, trials: tuple[Trial, ...], reasons: dict[str, str]
+) -> FitResult:
+    model, asked = found.model, context.request.settings.noise_variance
     if asked is not None:
         model = replace(model, sigma=float(np.sqrt(asked)))
-        reasons["noise_variance"] = AS_ASKED
-    selection = selection_of(
-        context.sketch, model, float(model.alpha.sum()), tuple(trials), reasons
-    )
-    result = FitResult(model, selection, found.predictive_variance)
-    return with_cross_fit(result, sample, best.halves, context)
+        reasons = reasons | {"noise_variance": AS_ASKED}
+    alpha0 = float(model.alpha.sum())
+    selection = selection_of(context.sketch, model, alpha0, trials, reasons)
+    return FitResult(model, selection, found.predictive_variance)
 
 
 @dataclass(frozen=True)
