@@ -85,8 +85,8 @@ def from_documents(context: FitContext) -> FitResult:
     result = with_cross_fit(made, sample, best.halves, context)
     if not result.dropped:
         return result
-    # The words of dropped topics are still to be explained: the chain goes on without these topics.
-    found = steered.topics(sample, result.model, seeds[0])
+    # Their words are still to be explained: as many topics as are left are learnt from the start.
+    found = steered.topics(sample, _start(best.context, result.model.n_topics), seeds[0])
     learnt_again = replace(
         result,
         model=found.model,
