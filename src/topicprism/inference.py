@@ -27,6 +27,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from topicprism import backends
 from topicprism._typing import Array, Counts, Doc, DocTopic, Topic
+from topicprism.defaults import INFERENCES
 from topicprism.documents.corpus import Rows, cut, document_keys, take_rows
 from topicprism.kernels import fold_in
 from topicprism.model import Model
@@ -71,7 +72,11 @@ class EPInference:
 
 @dataclass(frozen=True)
 class GibbsInference:
-    """``burn_in`` sweeps, then the mean over ``n_sweeps``; a document's key starts its stream."""
+    """``burn_in`` sweeps, then the mean over ``n_sweeps``; a document's key starts its stream.
+
+    The chain has a fixed length and whether it was long enough is not checked: ``converged`` is
+    True of every document.
+    """
 
     burn_in: int = 100
     n_sweeps: int = 900
@@ -109,16 +114,13 @@ def _refuse_long(X: Rows) -> None:
         )
 
 
-PROPAGATION = "propagation"
-INFERENCES: dict[str, EPInference | GibbsInference] = {
-    PROPAGATION: EPInference(),
-    "gibbs": GibbsInference(),
-}  # by name, of estimators
+PROPAGATION = INFERENCES[0]
 
 
 def inference_of(name: str) -> EPInference | GibbsInference:
+    """By its name, with the settings that estimators use."""
     check_choice("inference", name, INFERENCES)
-    return INFERENCES[name]
+    return EPInference() if name == PROPAGATION else GibbsInference()
 
 
 @dataclass(frozen=True)
