@@ -1,4 +1,4 @@
-"""The numbers of docs/tour.md: one review on its way through a fit of 20,000 hotel reviews.
+"""The numbers of docs/tour.md: one of 20,000 hotel reviews on its way through a fit of them.
 
 python docs/make_tour.py     # a minute; needs the hotel reviews (docs/real-text.md)
 """
@@ -19,12 +19,7 @@ from topicprism.inference import posterior
 from topicprism.learn.defaults import TEXT
 from topicprism.show.words import top_words
 
-REVIEW = (
-    "The welcome was friendly, but our room was dirty and the street so noisy that we hardly "
-    "slept. Breakfast was good. For this price we would not stay again."
-)
-STARS = 2.0
-N = 20_000
+N, ROW = 20_000, 2847  # of the review, counted from 0
 
 
 def main() -> None:
@@ -35,12 +30,15 @@ def main() -> None:
     from pyarrow.parquet import read_table
 
     table = read_table(path).slice(0, N)
-    texts, stars = table["text"].to_pylist() + [REVIEW], [*table["rating"].to_pylist(), STARS]
+    texts, stars = table["text"].to_pylist(), table["rating"].to_pylist()
+    print(f"row {ROW}, {stars[ROW]:g} stars: {texts[ROW]}")
     fitted = topicprism.fit(texts, stars)
     X = fitted[:-1].transform(texts)
     corpus = Corpus(X, np.array(stars))
-    ours = corpus.rows(len(stars) - 1, len(stars))
-    row = X[[-1]]
+    ours = corpus.rows(ROW, ROW + 1)
+    row = X[[ROW]]
+    from_mean = (stars[ROW] - np.mean(stars)) / np.std(stars)
+    print(f"{from_mean:.1f} standard deviations from the mean")
     words = [f"{fitted.words[w]} {n}" for w, n in zip(row.indices, row.data, strict=True)]
     print(f"counts: {', '.join(words)}")
     m = int(row.data.sum())
@@ -65,8 +63,8 @@ def main() -> None:
         top = " ".join(top_words(model, fitted.words, 6)[i])
         effect = f"effect {topics.coef_[i]:.2f}, standard error {topics.coef_std_[i]:.2f}"
         print(f"  {known.h[0, i]:.2f} of topic {i + 1} ({model.eta[i]:.2f} stars; {effect}): {top}")
-    y_hat, std = fitted.predict([REVIEW], return_std=True)
-    print(f"prediction {y_hat[0]:.2f}, standard deviation {std[0]:.2f}, it has {STARS:g}")
+    y_hat, std = fitted.predict([texts[ROW]], return_std=True)
+    print(f"prediction {y_hat[0]:.2f}, standard deviation {std[0]:.2f}, it has {stars[ROW]:g}")
 
 
 if __name__ == "__main__":

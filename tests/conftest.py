@@ -6,6 +6,7 @@ import pytest
 from scipy.sparse import csr_array
 
 from topicprism.datasets import draw_model
+from topicprism.learn.defaults import SAMPLED
 
 
 @pytest.fixture
@@ -30,6 +31,20 @@ def text():
         X[d] = drawn
     y = 3 + mood + 0.5 * rng.standard_normal(4000)
     return csr_array(X), y
+
+
+def shorten_chains(monkeypatch):
+    """Where the default samples: few sweeps, for hundreds of documents too."""
+    for name in ("sweeps", "half_sweeps"):
+        monkeypatch.setitem(vars(SAMPLED), name, (4, 6))
+    others = {"min_documents": 200, "min_words": 1000, "max_documents": 500, "min_r2_share": -1.0}
+    for name, value in others.items():
+        monkeypatch.setitem(vars(SAMPLED), name, value)
+
+
+@pytest.fixture
+def short_chains(monkeypatch):
+    shorten_chains(monkeypatch)
 
 
 LIMIT = 180  # seconds for a test of processes, on a busy machine; they take few

@@ -23,11 +23,13 @@ from sklearn.feature_extraction.text import CountVectorizer
 from varied_texts import varied_texts
 
 import topicprism
+from topicprism import SpectralSLDA
 from topicprism.cli import MODULES, main
-from topicprism.cli.arguments import ORDERS, parser
+from topicprism.cli.arguments import parser
 from topicprism.cli.progress import Progress
 from topicprism.cli.showing import bars, fit_lines, replication, scores, topic_table
-from topicprism.datasets import ASPECTS, make_reviews
+from topicprism.datasets import ASPECTS, make_reviews, make_slda
+from topicprism.defaults import INFERENCES, METHODS, REGIMES, WHITENINGS
 from topicprism.documents.subsets import of_subsets
 from topicprism.evaluation import SAME_TOPIC
 from topicprism.io.files import load
@@ -39,7 +41,6 @@ from topicprism.pipeline import assemble
 from topicprism.pipeline.drawing import Drawing, Drawn
 from topicprism.pipeline.scoring import BASELINE, OURS
 from topicprism.pipeline.watching import PURPOSES
-from topicprism.show import words
 from topicprism.show.effects import FOUND_AGAIN, effects
 from topicprism.show.report.prose import number
 from topicprism.spectral.moments import pair_products, sketch_sums, word_sums
@@ -873,7 +874,23 @@ def test_help_and_version(capsys):
         assert f"  {command} " in out
         assert max(map(len, text.splitlines())) <= 80
     assert max(map(len, out.splitlines())) <= 80
-    assert ORDERS == words.ORDERS  # which the command spells out, so that help comes at once
+
+
+CHOICES = {"regime": REGIMES, "method": METHODS, "whitening": WHITENINGS, "inference": INFERENCES}
+
+
+@pytest.mark.parametrize("option", CHOICES)
+def test_choices_are_those_of_the_estimators(option):
+    """Each is taken by the estimator of the command, and what is no choice is refused with them."""
+    actions = {action.dest: action for action in parser().commands["fit"]._actions}
+    assert tuple(actions[option].choices) == CHOICES[option]
+    X, y, _ = make_slda(400, n_words=20, n_topics=2, random_state=0)
+    asked = {"n_topics": 2, "alpha0": 1.0}
+    for choice in CHOICES[option]:
+        SpectralSLDA(**asked, **{option: choice}, random_state=0).fit(X, y).transform(X)
+    listed = re.escape(", ".join(map(repr, CHOICES[option])))
+    with pytest.raises(ValueError, match=f"{option}='no', but expected one of {listed}; choose"):
+        SpectralSLDA(**asked, **{option: "no"}).fit(X, y).transform(X)
 
 
 def examples(text):

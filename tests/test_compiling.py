@@ -144,6 +144,30 @@ def test_it_runs_without_a_home_on_a_tree_that_cannot_be_written(tmp_path):
     assert work(as_nobody(), NUMBA_CACHE_DIR=str(cache)) == ("", "1")  # it can be read
 
 
+FIT = """
+import numpy as np
+import topicprism
+from small_texts import small_texts
+texts, y = small_texts()
+made = topicprism.fit(texts, y, n_topics=3)
+print(topicprism.__file__, np.corrcoef(made.predict(texts), y)[0, 1] > 0.8)
+"""
+
+
+def test_a_fit_runs_without_a_home_on_a_tree_that_cannot_be_written(tmp_path):
+    """With the machine code of this tree, which is copied: to compile it takes minutes."""
+    tree = tmp_path / "tree"
+    shutil.copytree(ROOT, tree / "topicprism")
+    for path in [tree, *tree.rglob("*")]:
+        path.chmod(0o555 if path.is_dir() else 0o444)
+    places = os.pathsep.join([str(tree), str(Path(__file__).parent)])
+    env = {"PATH": os.environ["PATH"], "PYTHONPATH": places, "HOME": "/nonexistent"}
+    command = [*as_nobody(), sys.executable, "-W", "ignore", "-c", FIT]
+    done = subprocess.run(command, env=env, cwd="/", capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout == f"{tree / 'topicprism' / '__init__.py'} True\n"
+
+
 def test_warmup_leaves_no_kernel_out(capsys):
     assert main(["warmup", "--json"]) == 0
     said = json.loads(capsys.readouterr().out)

@@ -19,7 +19,7 @@ from topicprism.documents.subsets import ALL, gathered
 from topicprism.documents.sums import Additive
 from topicprism.estimators.base import generator
 from topicprism.learn.auto import learn
-from topicprism.learn.defaults import MODEL, SAMPLED, TEXT
+from topicprism.learn.defaults import MODEL, TEXT
 from topicprism.learn.judging import words_together
 from topicprism.learn.refine import gradients
 from topicprism.vectorizer import FastCountVectorizer
@@ -107,15 +107,6 @@ def many(monkeypatch):
         monkeypatch.setattr(f"topicprism.{module}.MAX_ORDERED", 100)
     monkeypatch.setitem(vars(TEXT), "learn_documents", 400)
     monkeypatch.setitem(vars(MODEL), "noise_documents", 1450)
-
-
-@pytest.fixture
-def short_chains(monkeypatch):
-    for name in ("sweeps", "half_sweeps"):
-        monkeypatch.setitem(vars(SAMPLED), name, (4, 6))
-    others = {"min_documents": 200, "min_words": 1000, "max_documents": 500, "min_r2_share": -1.0}
-    for name, value in others.items():
-        monkeypatch.setitem(vars(SAMPLED), name, value)
 
 
 def fit(estimator, docs):

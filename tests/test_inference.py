@@ -250,7 +250,7 @@ def test_what_does_not_settle_is_said(rng):
         np.stack([drawn(rng, model, kind, n) for kind, n in ((1, 20), (1, 5000), (0, 9))])
     )
     sentence = (
-        r"the topic proportions of 1 of 3 documents \(the first is document 1\) did not converge"
+        r"the topic proportions of 1 of 3 documents \(the first has 5,000 words\) did not converge"
     )
     with pytest.warns(ConvergenceWarning, match=sentence):
         known = posterior(model, X, EPInference(max_sweeps=2, tolerance=1e-9))
@@ -276,6 +276,22 @@ def test_counts_may_be_fractions(rng):
         counts = drawn(rng, model, 0, n).astype(float)
         h = infer(model, csr_array(np.stack([counts, counts + 1e-7 * (counts > 0)])))
         assert_allclose(h[1], h[0], atol=1e-4)
+
+
+def test_long_documents_under_the_prior_that_a_fit_finds(rng):
+    """Its alpha0 is 0.5; that of a fit which found 0.1 had proportions off by up to 2, and
+    ``np.rint(components_[0] * 2000)`` was said to be of another topic."""
+    X, y, _ = make_slda(2000, n_words=200, n_topics=4, doc_length=40, random_state=0)
+    fitted = SpectralSLDA(4, random_state=0).fit(X, y)
+    one = csr_array(np.rint(fitted.components_ * 2000).astype(int))
+    for alpha0 in (None, 0.1, 0.03):
+        model = fitted.model_ if alpha0 is None else fitted.model_.with_alpha0(alpha0)
+        for length in (1000, 2000, 5000, 10_000):
+            h = rng.dirichlet(model.alpha, 100)
+            words = csr_array(rng.multinomial(length, h @ (model.mu / model.mu.sum(axis=0)).T))
+            assert np.abs(infer(model, words) - h).sum(axis=1).max() < 0.5
+        assert_array_equal(infer(model, one).argmax(axis=1), np.arange(4))
+        assert infer(model, one).max(axis=1).min() > 0.95
 
 
 def test_short_and_long_documents_do_not_touch_each_other(rng):

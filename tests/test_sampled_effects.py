@@ -75,7 +75,10 @@ def test_where_nothing_is_predicted_no_interval_is_shown(text):
 @pytest.mark.parametrize("name", SAMPLERS)
 def test_effects_are_seen_and_kept_in_a_file(clear, name, tmp_path):
     X, y = clear
-    model = clone(SAMPLERS[name]).set_params(n_topics=3, cross_fit=True).fit(X, y)
+    model = clone(SAMPLERS[name]).set_params(n_topics=3, cross_fit=True)
+    if name == "gibbs":  # it begins with topics that are all alike, and mixes slowest
+        model.set_params(burn_in=150)
+    model.fit(X, y)
     assert model.cross_fitted_r2_ > 0.3
     z = np.abs(model.coef_ - y.mean()) / model.coef_std_
     assert np.nanmax(z) > 5

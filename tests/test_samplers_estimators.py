@@ -134,7 +134,8 @@ def test_the_response_changes_the_topics_and_without_weight_it_does_not(corpus):
     X, y, _ = corpus
     other = np.random.default_rng(0).permutation(y)
     for estimator in QUICK:
-        with_y, without = (clone(estimator).fit(X, t) for t in (y, other))
+        longer = clone(estimator).set_params(burn_in=40)  # topics begin all alike
+        with_y, without = (clone(longer).fit(X, t) for t in (y, other))
         assert np.abs(with_y.components_ - without.components_).max() > 1e-3
     lda = [MedLDA(3, C=0, random_state=0, **ALONE).fit(X, t) for t in (y, other)]
     assert_array_equal(np.sort(lda[0].components_, axis=0), np.sort(lda[1].components_, axis=0))
@@ -180,12 +181,18 @@ def test_the_classifier_separates_planted_classes(rng, n_classes):
     assert list(model.classes_) == ["ash", "birch", "cedar"][:n_classes]
 
 
-def test_the_hybrid_is_at_least_as_likely_as_its_start(corpus):
+def test_the_hybrid_stays_as_likely_as_its_start(corpus):
+    """Per word, 0.0006 less to 0.00004 more with six seeds; a chain from nothing is not there."""
     X, y, _ = corpus
-    start = SpectralSLDA(3, random_state=0).fit(X, y)
-    hybrid = HybridSLDA(3, random_state=0, burn_in=30, n_kept=20).fit(X, y)
-    before, after = (word_log_likelihood(m.model_, X, m.transform(X)) for m in (start, hybrid))
-    assert after >= before
+    sweeps = {"burn_in": 30, "n_kept": 20}
+    start = SpectralSLDA(3, random_state=0)
+    chains = [HybridSLDA(3, random_state=seed, **sweeps) for seed in range(2)]
+    before, *after, nothing = (
+        word_log_likelihood(m.model_, X, m.transform(X))
+        for m in (m.fit(X, y) for m in (start, *chains, clone(QUICK[0])))
+    )
+    assert min(after) > before - 0.001
+    assert nothing < before - 0.002
 
 
 @pytest.mark.parametrize("seed", range(3))

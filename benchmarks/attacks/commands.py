@@ -36,7 +36,7 @@ from topicprism import load
 from topicprism.cli.arguments import parser
 
 WEIGHTS = {"fit": 6, "predict": 8, "report": 3, "sketch": 3, "select": 2, "topics": 2, "merge": 2}
-WEIGHTS |= {"demo": 0.3, "warmup": 0.3}
+WEIGHTS |= {"stability": 1, "demo": 0.3, "warmup": 0.3}
 ODD = ("", " ", "x", "-1", "0", "é", "\ud800", "a" * 5000, "--", "nan", "None", "9" * 40, "\x1b[2J")
 FILES = ("a.csv", "m.tprism", "lda.tprism", "gibbs.tprism", "s.tpsketch", "t.tpsketch", "stop.txt")
 STRANGE = ("none.csv", ".", "..", "", "*.csv", "[", "**", "nul\0.csv", "x" * 300, "dev/zero", "~")
@@ -70,6 +70,7 @@ POOLS: dict[str, tuple[str, ...]] = {  # by option; all others get a count
     "jobs": ("1", "2", "-1", "0", "-2", "x", "9" * 40, "1025"),
     "seed": ("0", "1", "-1", "x", str(2**64), "9" * 40, "9" * 5000),
     "documents": ("1", "2", "9", "60", "300", "0", "-5", "x"),
+    "runs": ("2", "3", "1", "0", "-1", "x", ""),  # more take long
     "title": ("a", "<script>", "\ud800", "\0", ""),
 }  # fmt: skip
 
@@ -148,7 +149,7 @@ def _line(rng: random.Random, made: Made, table: str) -> list[str]:
     words: list[str] = []
     if command in ("predict", "report", "topics"):
         words.append(file(*models))
-    if command in ("fit", "predict", "select", "sketch") or (
+    if command in ("fit", "predict", "select", "sketch", "stability") or (
         command == "report" and rng.random() < 0.7
     ):
         words += [file(*tables) for _ in range(rng.choice((1, 1, 1, 2)))]
@@ -167,10 +168,12 @@ def _options(rng: random.Random, command: str) -> list[list[str]]:
         a.dest: a for a in parser().commands[command]._actions if a.option_strings
     }
     chosen = rng.sample(list(known), min(rng.choice((0, 1, 1, 2, 3, 5)), len(known)))
-    if command in ("fit", "predict", "report", "sketch", "merge") and rng.random() < 0.9:
+    if command in GOOD_OUTPUTS and rng.random() < 0.9:
         chosen = [c for c in chosen if c != "output"] + ["output"]
     made = [_option(rng, command, known[dest]) for dest in chosen]
-    if command == "fit" and rng.random() < 0.5:
+    if command == "stability" and "runs" not in chosen:
+        made.append(["--runs", "2"])
+    if command in ("fit", "stability") and rng.random() < 0.5:
         made.append(QUICK_FIT)
     if rng.random() < 0.03:
         made.append([rng.choice(("--no-such", "--jsno", "-x", "--text"))])
@@ -183,6 +186,7 @@ GOOD_OUTPUTS = {
     "report": ("new.html", "old.html"),
     "sketch": ("new.tpsketch",),
     "merge": ("new.tpsketch",),
+    "stability": ("new.csv", "old.csv", "new.jsonl", "new.parquet"),
 }
 
 
@@ -241,6 +245,7 @@ LINES = {
     "fit": ["fit", "a.csv", "-o", "old.tprism", "--report", "old.html"],
     "page": ["report", "m.tprism", "a.csv", "-o", "old.html"],
     "topics": ["topics", "m.tprism", "--json"],
+    "stability": ["stability", "a.csv", "--runs", "2", "-o", "old.csv", *QUICK_FIT],
     "mistake": ["predict", "m.tprism", "none.csv"],
 }
 CLOSED = ("", ">&-", "2>&-", "<&-", ">&- 2>&-", ">&- 2>&- <&-", "| true", "2>&1 | head -c 20")

@@ -19,6 +19,7 @@ from attacks import FINE, LONGEST, REFUSED, STARS, TEXTS, Hung, Tally, one_sente
 from topicprism import (
     AnchorLDA,
     AnchorSLDA,
+    AutoSLDA,
     Corpus,
     DiscLDA,
     FileError,
@@ -53,6 +54,7 @@ def originals(quick: bool) -> dict[str, bytes]:
     for topics in (
         SpectralSLDA(3, alpha0=1.0, noise_variance=0.1, random_state=0),
         SpectralLDA(3, alpha0=1.0, random_state=0),
+        AutoSLDA(2, random_state=0),
         HybridSLDA(2, **SHORT),
         MedLDA(2, **SHORT),
         MedLDAClassifier(2, **SHORT),

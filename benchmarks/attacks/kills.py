@@ -32,7 +32,7 @@ def killed(work: Callable[[], object], after: float) -> None:
 
 
 def attack(seed: int, n: int, home: Home) -> Tally:
-    """``n`` kills, over models, pages, predictions, whole fits and folders of shards."""
+    """``n`` kills, over models, pages, tables, whole fits and folders of shards."""
     rng, tally = random.Random(seed), Tally()
     scratch = home.folder / "tmp"
     scratch.mkdir()
@@ -94,6 +94,14 @@ def _fit(rng: random.Random, home: Home, tally: Tally) -> None:
     _check(home, tally, "fitting", {})
 
 
+def _stability(rng: random.Random, home: Home, tally: Tally) -> None:
+    argv = ["stability", "a.csv", "--runs", "2", "-o", "old.csv", *QUICK_FIT]
+    run(argv)
+    known = {"old.csv": {(home.folder / "old.csv").read_bytes()}}
+    killed(lambda: run(argv), rng.uniform(0, 0.3))
+    _check(home, tally, "stability", known)
+
+
 def _shards(rng: random.Random, home: Home, tally: Tally) -> None:
     X = FastCountVectorizer().fit_transform(TEXTS)
     folder = home.folder / "shards"
@@ -111,4 +119,4 @@ def _shards(rng: random.Random, home: Home, tally: Tally) -> None:
     shutil.rmtree(folder)
 
 
-WAYS = (_save, _page, _shards, _predict, _fit)
+WAYS = (_save, _page, _shards, _predict, _fit, _stability)

@@ -30,6 +30,7 @@ LINES = (
     ["predict", "m.tprism", "a.csv", "-o", "new.parquet", "--proportions"],
     ["predict", "m.tprism", "-", "-o", "old.csv"],
     ["report", "m.tprism", "a.csv", "-o", "old.html"],
+    ["stability", "a.csv", "--runs", "2", "-o", "old.csv", *QUICK_FIT],
     ["sketch", "a.csv", "-o", "new.tpsketch"],
     ["merge", "s.tpsketch", "t.tpsketch", "-o", "new.tpsketch"],
     ["demo", "--documents", "60", "--folder", "new"],

@@ -1,4 +1,4 @@
-"""Defaults of a fit, shared by Python and the command.
+"""Defaults of a fit and what else may be asked for, shared by Python and the command.
 
 Nothing is imported here that takes time: ``topicprism --help`` shows these numbers.
 """
@@ -11,6 +11,13 @@ STOP_LISTS = ("english-neutral", "english")  # by name: topicprism.vectorizer.st
 
 
 AUTO = "auto"
+
+# What may be asked for by name, of the estimators and of the command.
+REGIMES = (AUTO, "paper")
+METHODS = ("joint", "two-stage")
+WHITENINGS = (AUTO, "exact", "matrix-free", "randomised", "nystrom")
+INFERENCES = ("propagation", "gibbs")
+ORDERS = ("relevance", "probability", "frex")  # of words
 
 
 @dataclass(frozen=True)

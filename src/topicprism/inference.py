@@ -27,6 +27,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from topicprism import backends
 from topicprism._typing import Array, Counts, Doc, DocTopic, Topic
+from topicprism.defaults import INFERENCES
 from topicprism.documents.corpus import Rows, cut, document_keys, take_rows
 from topicprism.kernels import fold_in
 from topicprism.model import Model
@@ -71,7 +72,11 @@ class EPInference:
 
 @dataclass(frozen=True)
 class GibbsInference:
-    """``burn_in`` sweeps, then the mean over ``n_sweeps``; a document's key starts its stream."""
+    """``burn_in`` sweeps, then the mean over ``n_sweeps``; a document's key starts its stream.
+
+    The chain has a fixed length and whether it was long enough is not checked: ``converged`` is
+    True of every document.
+    """
 
     burn_in: int = 100
     n_sweeps: int = 900
@@ -109,16 +114,13 @@ def _refuse_long(X: Rows) -> None:
         )
 
 
-PROPAGATION = "propagation"
-INFERENCES: dict[str, EPInference | GibbsInference] = {
-    PROPAGATION: EPInference(),
-    "gibbs": GibbsInference(),
-}  # by name, of estimators
+PROPAGATION = INFERENCES[0]
 
 
 def inference_of(name: str) -> EPInference | GibbsInference:
+    """By its name, with the settings that estimators use."""
     check_choice("inference", name, INFERENCES)
-    return INFERENCES[name]
+    return EPInference() if name == PROPAGATION else GibbsInference()
 
 
 @dataclass(frozen=True)
@@ -177,16 +179,18 @@ def posterior(
     with ThreadPoolExecutor(n_threads) as pool:
         list(pool.map(fill, cut(counts, backends.of(counts).pieces(counts, n_threads))))
     if not converged.all():
-        _warn(converged)
+        _warn(converged, counts)
     return Posterior(h, totals, converged)
 
 
-def _warn(converged: Flags) -> None:
+def _warn(converged: Flags, counts: Counts | Rows) -> None:
+    """A document is told by its length: where documents are learnt from, rows are in other orders."""
     away = np.flatnonzero(~converged)
+    first = take_rows(counts, away[0], away[0] + 1)
     warnings.warn(
-        f"the topic proportions of {len(away)} of {len(converged)} documents (the first is "
-        f"document {away[0]}) did not converge and may be wrong; leave these out, or infer them "
-        "by infer(model, counts, EPInference(max_sweeps=5000))",
+        f"the topic proportions of {len(away)} of {len(converged)} documents (the first has "
+        f"{float(first.data.sum()):,.0f} words) did not converge and may be wrong; leave these out, or "
+        "infer them by infer(model, counts, EPInference(max_sweeps=5000))",
         ConvergenceWarning,
         stacklevel=4,
     )

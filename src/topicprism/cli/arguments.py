@@ -11,10 +11,9 @@ from typing import Any, NoReturn
 
 from topicprism import __version__
 from topicprism.cli import options, values
-from topicprism.defaults import FITTING
+from topicprism.defaults import FITTING, ORDERS
 from topicprism.io.tables import OUTPUTS
 
-ORDERS = ("relevance", "probability", "frex")  # those of topicprism.show.words, which takes long
 EXAMPLES = {  # by command; the first of each is shown by topicprism --help
     "demo": ["demo", "demo --documents 1000 --folder small"],
     "warmup": ["warmup", "warmup --json"],

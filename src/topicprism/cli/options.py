@@ -6,7 +6,15 @@ from argparse import ArgumentParser
 from typing import Any
 
 from topicprism.cli import values
-from topicprism.defaults import COUNTING, FITTING, RARE_TERMS
+from topicprism.defaults import (
+    COUNTING,
+    FITTING,
+    INFERENCES,
+    METHODS,
+    RARE_TERMS,
+    REGIMES,
+    WHITENINGS,
+)
 from topicprism.io.tables import FORMATS
 
 MODELS = {  # what --model may be, and the estimator it is
@@ -149,12 +157,12 @@ def algorithm(p: ArgumentParser) -> None:
     g = p.add_argument_group("spectral models")
     g.add_argument(
         "--regime",
-        choices=("auto", "paper"),
+        choices=REGIMES,
         help="paper: the paper's algorithm as printed, whatever the texts (default: auto)",
     )
     g.add_argument(
         "--method",
-        choices=("joint", "two-stage"),
+        choices=METHODS,
         help="joint uses the response to find the topics (default: joint)",
     )
     g.add_argument(
@@ -165,7 +173,7 @@ def algorithm(p: ArgumentParser) -> None:
     )
     g.add_argument(
         "--whitening",
-        choices=("auto", "exact", "matrix-free", "randomised", "nystrom"),
+        choices=WHITENINGS,
         metavar="HOW",
         help="factorisation of the second moment: auto, exact, matrix-free, randomised or nystrom",
     )
@@ -180,7 +188,7 @@ def algorithm(p: ArgumentParser) -> None:
     )
     g.add_argument(
         "--inference",
-        choices=("propagation", "gibbs"),
+        choices=INFERENCES,
         help="of the topics of a text, also by predict: expectation propagation, or Gibbs sampling "
         "as in the paper (default: propagation)",
     )

@@ -10,7 +10,6 @@ from joblib import effective_n_jobs
 
 from topicprism._typing import DocTopic
 from topicprism.documents import Threaded
-from topicprism.documents.corpus import Corpus
 from topicprism.estimators.base import generator, warn_of_fewer
 from topicprism.estimators.parameters import AUTO, Chosen, GivenChain, parameters
 from topicprism.estimators.sampled import (
@@ -60,13 +59,14 @@ class GibbsSLDA(GivenChain, SampledRegression):
         Takes more than twice as long.  False if the documents are from the model or predictions
         are all that is wanted: the effects are then the posterior's, conditional on the model.
     warm_start : bool, default=False
-        Whether to go on from the state of the last fit; the documents must be the same.
+        Whether to go on from the state of the last fit; the documents must be the same, their order
+        need not.
     callback : callable or None, default=None
         Called after each sweep with a ``Progress``.
     n_jobs : int or None, default=None
         Threads: None is one, -1 is all cores.  The result does not depend on it.
     random_state : int, RandomState, Generator or None, default=None
-        Seed of the chain.  Documents draw by their row: another order of rows is another chain.
+        Seed of the chain, in which documents are in the order of their keys, not of rows.
 
     Attributes
     ----------
@@ -96,7 +96,7 @@ class GibbsSLDA(GivenChain, SampledRegression):
     features_ : {"mixture", "assignments"}
         What ``model_.eta`` multiplies in ``predict``.
     state_ : State
-        Where the chain stands.
+        Where the chain stands; its documents are in the order of the rows.
 
     Examples
     --------
@@ -224,7 +224,7 @@ class HybridSLDA(Chosen, SampledRegression):
         self._how()  # refuses what is no inference
 
     def _docs(self, task: Task) -> Threaded:
-        return Threaded(Corpus(task.counts, task.Y[:, 0]), effective_n_jobs(self.n_jobs))
+        return Threaded(task.corpus, effective_n_jobs(self.n_jobs))
 
     @property
     def _request(self) -> HybridRequest:

@@ -115,7 +115,7 @@ class MedLDAClassifier(Classification, GivenChain, SampledTopics):
         self.classes_, which = labelled(y, counts.shape[0], type(self).__name__)
         Y = _signs(which, len(self.classes_))
         plan = Plan("assignments", Hinge(float(self.C), float(self.cost)), float(self.beta))
-        self._sample(Task(counts, Y, plan))
+        self._sample(Task.of(counts, Y, plan))
         return self
 
     def _check(self) -> None:

@@ -12,6 +12,7 @@ from joblib import effective_n_jobs
 from sklearn.utils.validation import check_is_fitted
 
 from topicprism._typing import Array, Counts, DocTopic
+from topicprism.documents.corpus import Corpus, taken
 from topicprism.estimators.base import CROSS_FITTED, Topics, generator
 from topicprism.estimators.parameters import AUTO, Chain
 from topicprism.inference import infer
@@ -19,7 +20,7 @@ from topicprism.kernels.blas import one_blas_thread
 from topicprism.learn.ridge import Calibrated, Products, regress
 from topicprism.model import Model, ResponseScale
 from topicprism.samplers import Plan, Progress, Schedule, State, chain, flat, init, keep, observe
-from topicprism.samplers.state import Kept, check_room, to_model
+from topicprism.samplers.state import Kept, KeyOrder, check_room, to_model
 from topicprism.validation import check_choice, check_prior, check_real, check_whole
 
 try:
@@ -64,20 +65,38 @@ class Record:
 
 @dataclass(frozen=True)
 class Task:
-    """One fit: the data, what is sampled, and the units of the answer."""
+    """One fit: documents in the order of their keys, what is sampled, the units of the answer."""
 
     counts: Counts
     Y: Array
     plan: Plan
-    scale: ResponseScale = ResponseScale(0.0, 1.0)  # noqa: RUF009 - frozen
+    order: KeyOrder
+    scale: ResponseScale
+
+    @classmethod
+    def of(
+        cls,
+        counts: Counts,
+        Y: Array,
+        plan: Plan,
+        scale: ResponseScale = ResponseScale(0.0, 1.0),  # noqa: B008 - frozen
+    ) -> Task:
+        order = KeyOrder.of(counts, Y)
+        return cls(taken(counts, order.rows).to_csr(), Y[order.rows], plan, order, scale)
+
+    @property
+    def corpus(self) -> Corpus:
+        """Of the first response."""
+        return Corpus(self.counts, self.Y[:, 0], by_key=True)
 
 
 class SampledTopics(CallbackSupport, Chain, Topics):
     """An estimator that runs a chain."""
 
     beta: Any
-    state_: State
+    state_: State  # of the rows
     model_: Model
+    _order: KeyOrder  # of the chain that state_ is of
 
     def to_arviz(self) -> Any:
         """Kept draws of coefficients and noise, and the log-likelihood, as ArviZ's data."""
@@ -129,7 +148,7 @@ class SampledTopics(CallbackSupport, Chain, Topics):
         check_room(task.counts, 1 if is_auto(self.n_topics) else self.n_topics, task.plan.response)
         data = observe(task.counts, task.Y, task.plan.response)
         if self.warm_start and hasattr(self, "state_"):
-            state = continued(self.state_, task, self._n_expected())
+            state = continued(self.state_, self._order, task, self._n_expected())
         else:
             seed = int(generator(self.random_state).integers(2**62))
             start, h = self._start(task, seed, n_threads)
@@ -139,7 +158,8 @@ class SampledTopics(CallbackSupport, Chain, Topics):
         with one_blas_thread:  # the threads have the documents to share
             record = self._loop(chain(data, state, task.plan, schedule, n_threads), task)
         assert record.last is not None
-        self.state_, self.n_sweeps_ = record.last, record.last.sweep
+        self.state_, self._order = task.order.to_rows(record.last), task.order
+        self.n_sweeps_ = record.last.sweep
         self.log_likelihood_ = np.append(self.log_likelihood_, record.trace)
         self.acceptance_ = np.append(self.acceptance_, record.acceptance)
         for name in (*CROSS_FITTED, "predictive_variance_"):  # of an earlier fit
@@ -186,9 +206,8 @@ class SampledTopics(CallbackSupport, Chain, Topics):
         assert state is not None
         if self.callback is not None:
             kept = len(record.eta)
-            self.callback(
-                Progress(state.sweep, kept, state.log_likelihood, state.acceptance, state)
-            )
+            told = task.order.to_rows(state)
+            self.callback(Progress(state.sweep, kept, state.log_likelihood, state.acceptance, told))
         if root is None:
             return False
         step = root.subcontext(task_name="sweep").call_on_fit_task_begin(estimator=self)
@@ -250,8 +269,8 @@ def refitted(model: Model, counts: Counts, Y: Array, n_threads: int) -> tuple[Ar
     return eta, float(((Y - h @ eta) ** 2).mean())
 
 
-def continued(state: State, task: Task, n_topics: int) -> State:
-    """The state of the last fit, refused if it belongs to other documents."""
+def continued(state: State, order: KeyOrder, task: Task, n_topics: int) -> State:
+    """The state of the last fit's rows in the order of keys; refused if of other documents."""
     was = (*state.shares.shape, len(state.mu), state.eta.shape[1])
     now = (task.counts.shape[0], n_topics, task.counts.shape[1], task.Y.shape[1])
     words = int(task.counts.data.sum())
@@ -262,7 +281,12 @@ def continued(state: State, task: Task, n_topics: int) -> State:
             f"over {was[2]} word types, {was[1]} topics and {was[3]} responses; fit the same "
             "documents, or set warm_start=False"
         )
-    return state
+    if not np.array_equal(order.keys, task.order.keys):
+        raise ValueError(
+            f"warm_start=True with {now[0]} documents, but the chain so far is of {was[0]} others; "
+            "fit the same documents, in any order, or set warm_start=False"
+        )
+    return order.of_rows(state)
 
 
 def is_auto(value: Any) -> bool:

@@ -17,7 +17,7 @@ from joblib import effective_n_jobs
 
 from topicprism._typing import Array
 from topicprism.documents import Threaded
-from topicprism.documents.corpus import Corpus, Rows
+from topicprism.documents.corpus import Rows
 from topicprism.documents.subsets import ALL, KeyCounts, Subset
 from topicprism.estimators.base import Regression, generator, varied, warn_of_nothing
 from topicprism.estimators.sampled import (
@@ -33,7 +33,7 @@ from topicprism.kernels.blas import one_blas_thread
 from topicprism.learn.crossfit import CrossFit, cross_fit, fit_halves, held_out_variance
 from topicprism.model import Model
 from topicprism.samplers import Gaussian, Plan
-from topicprism.samplers.state import Family, standardise
+from topicprism.samplers.state import Family, KeyOrder, standardise
 from topicprism.validation import check_choice
 
 MIN_DRAWS = 20  # of a chain, for a standard deviation
@@ -57,8 +57,9 @@ class SampledRegression(Regression, SampledTopics):
 
     def _task(self, X: Any, y: Any, plan: Plan) -> Task:
         counts = self._counts(X, reset=True)
-        t, scale = standardise(varied(y, counts.shape[0], type(self).__name__))
-        return Task(counts, t[:, None], plan, scale)
+        y = varied(y, counts.shape[0], type(self).__name__)
+        _, scale = standardise(y[KeyOrder.of(counts, y[:, None]).rows])
+        return Task.of(counts, scale.standardised(y)[:, None], plan, scale)
 
     # --- effects ------------------------------------------------------------------------
 
@@ -106,7 +107,7 @@ class SampledRegression(Regression, SampledTopics):
         """
         if not (self.warm_start and hasattr(self, "_halves")):
             self._halves = {}
-        corpus, rng = Corpus(task.counts, task.Y[:, 0]), generator(self.random_state)
+        corpus, rng = task.corpus, generator(self.random_state)
         long = corpus.long()
         keys = KeyCounts.of(long)
         if any(len(np.unique(half.rows(long).y)) < 2 for half in keys.cut(2)):

@@ -11,6 +11,7 @@ from functools import cached_property
 import numpy as np
 
 from topicprism._typing import Array, Ints, Topic
+from topicprism.defaults import REGIMES
 from topicprism.documents.corpus import Documents
 from topicprism.documents.subsets import ALL, KeyCounts, Subset, SubsetDocuments
 from topicprism.model import Model, ResponseScale
@@ -29,10 +30,7 @@ class Regime(Enum):
 
     MODEL = "model"  # they follow sLDA: the estimator of the paper
     TEXT = "text"  # more structure than the topics explain
-    PAPER = "paper"  # not asked: the paper's algorithms as printed
-
-
-REGIMES = ("auto", Regime.PAPER.value)  # that can be asked for
+    PAPER = REGIMES[1]  # not asked: the paper's algorithms as printed
 
 
 @dataclass(frozen=True)

@@ -49,7 +49,7 @@ class Resampling:
 
     @cached_property
     def ordered(self) -> Corpus:
-        """By key: a sampler draws by row, and the order of rows should not matter."""
+        """By key: halves are drawn by row, and the order of rows should not matter."""
         return self.docs.in_key_order()
 
     @cached_property

@@ -17,7 +17,7 @@ prior_shift --       counts added to those of words, or taken off     (V, k)
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Annotated, Protocol
 
@@ -25,7 +25,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from topicprism._typing import Array, Counts, Doc, DocTopic, Topic, WordTopic
+from topicprism._typing import Array, Counts, Doc, DocTopic, Ints, Topic, WordTopic
+from topicprism.documents.corpus import Rows, document_keys, taken
 from topicprism.limits import fits
 from topicprism.model import Model, ResponseScale
 
@@ -118,6 +119,41 @@ class State:
     log_likelihood: float = float("nan")  # of words and responses, per word
     acceptance: float = float("nan")  # of the Metropolis steps
     prior_shift: WordTopic | None = None
+
+    def of_documents(self, which: Ints, lengths: Ints) -> State:
+        """The same with its documents, which have these lengths, in the order ``which``."""
+        z = self.z
+        if len(z):
+            starts = np.concatenate([[0], np.cumsum(lengths)])
+            z = taken(Rows(starts, z, z, (len(lengths), 1)), which).data
+        return replace(self, shares=self.shares[which], z=z)
+
+
+@dataclass(frozen=True)
+class KeyOrder:
+    """The order of keys, in which a chain has its documents: any order of rows is one chain.
+
+    Documents alike are in the order of their responses; those with equal ones are exchangeable.
+    """
+
+    rows: Ints  # of the user, in the order of their keys
+    keys: NDArray[np.uint64]  # in this order, and so are lengths
+    lengths: Ints
+
+    @classmethod
+    def of(cls, counts: Counts, Y: DocResponse) -> KeyOrder:
+        keys = document_keys(counts)
+        rows = np.lexsort((*Y.T, keys))
+        lengths = np.asarray(counts.sum(axis=1), dtype=np.intp).ravel()
+        return cls(rows, keys[rows], lengths[rows])
+
+    def to_rows(self, state: State) -> State:
+        """A state of documents in this order, in that of the rows."""
+        return state.of_documents(np.argsort(self.rows), self.lengths)
+
+    def of_rows(self, state: State) -> State:
+        """A state of the rows, in this order."""
+        return state.of_documents(self.rows, self.lengths[np.argsort(self.rows)])
 
 
 def check_room(counts: Counts, n_topics: int, response: str) -> None:

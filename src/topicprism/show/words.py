@@ -29,11 +29,11 @@ from numpy.typing import NDArray
 from scipy.stats import rankdata
 
 from topicprism._typing import Ints, Topic, Word, WordTopic
+from topicprism.defaults import ORDERS
 from topicprism.evaluation import own_shares
 from topicprism.model import Model
 
 Words = NDArray[np.object_]
-ORDERS = ("relevance", "probability", "frex")
 WEIGHT = 0.3  # Sievert and Shirley's readers liked 0.6; topics of a response share more words
 COMMON = 0.6  # of 0.25, 0.5, 0.6 and 0.75: least that shows content words where "the" is counted
 DECIMALS = 9  # of relevance: words that differ by rounding only tie

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from topicprism.spectral.whitening import METHODS as WHITENINGS
+from topicprism.defaults import METHODS, WHITENINGS
 from topicprism.validation import check_choice, check_real, check_whole
 
-METHODS = ("joint", "two-stage")
 DECOMPOSITIONS = ("power", "all at once", "simultaneous", "two-svd", "stgd")
 
 

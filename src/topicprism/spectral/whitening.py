@@ -25,6 +25,7 @@ from scipy.linalg import eigh
 from scipy.sparse.linalg import ArpackError, LinearOperator, eigsh
 
 from topicprism._typing import Array
+from topicprism.defaults import WHITENINGS
 from topicprism.model import TooManyTopics
 
 OVERSAMPLING = 10  # k~ / k in Algorithm 3, for which the paper names no value
@@ -119,18 +120,14 @@ def nystrom_unchecked(
     return Whitening(W, U, np.linalg.svd(U, compute_uv=False) ** 2)
 
 
-METHODS: dict[str, Callable[[Any, int, np.random.Generator], Whitening]] = {
-    "auto": exact,  # a sketch is small: nothing is gained by being clever
-    "exact": exact,
-    "matrix-free": matrix_free,
-    "randomised": randomised,
-    "nystrom": nystrom,
-}
+# The first is "auto": a sketch is small, nothing is gained by being clever.
+HOW: tuple[Callable[[Any, int, np.random.Generator], Whitening], ...]
+HOW = (exact, exact, matrix_free, randomised, nystrom)
 
 
-def whiten(M: Any, k: int, rng: np.random.Generator, method: str = "auto") -> Whitening:
+def whiten(M: Any, k: int, rng: np.random.Generator, method: str = WHITENINGS[0]) -> Whitening:
     """W with W' M W = I from the top k eigenpairs of M, in algebraic order."""
-    return METHODS[method](M, k, rng)
+    return HOW[WHITENINGS.index(method)](M, k, rng)
 
 
 def _from_eigenpairs(values: Array, vectors: Array, k: int) -> Whitening:

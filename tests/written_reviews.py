@@ -8,7 +8,7 @@ import numpy as np
 TABLE = Path(__file__).parent / "data" / "reviews.csv"
 
 
-def real_reviews():
+def written_reviews():
     with TABLE.open(newline="", encoding="utf-8") as file:
         rows = list(csv.DictReader(file))
     return [row["review"] for row in rows], np.array([float(row["stars"]) for row in rows])
