@@ -255,8 +255,8 @@ def test_permuted_responses_have_no_effects_in_sampled_fits(text, sampling, monk
     assert np.abs(z).max() < 4.5
 
 
-def test_a_chain_goes_on_without_the_topics_that_are_dropped(text, sampling, monkeypatch):
-    """What these explained is explained by the others, which fit new words better than before."""
+def test_where_topics_are_dropped_as_many_as_are_left_are_learnt_again(text, sampling, monkeypatch):
+    """What the dropped ones explained is explained by others: they fit new words better."""
     sampling(min_r2_share=-1e9)
     seen, once = [], sampled_text.with_cross_fit
 

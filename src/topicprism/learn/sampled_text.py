@@ -10,8 +10,8 @@
 4. Where sampled topics predict much less than topics fitted to the response, the result is that
    of :mod:`topicprism.learn.text_regime`: few words tell of the response, beside much else.
 5. Unless their number was asked for, more topics are tried where the halves have nearly all in
-   common (:mod:`topicprism.learn.judging`), and those that documents do not support are dropped;
-   the chain then goes on from those that are left.
+   common (:mod:`topicprism.learn.judging`).  If documents do not support some of the topics, these are
+   dropped, and as many as are left are learnt once more.
 
 At most SAMPLED.max_documents documents are sampled, in the order of their keys.
 """
