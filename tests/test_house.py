@@ -68,6 +68,29 @@ def resolved(name):
     return resolved(base) if base else None
 
 
+def fetched(name, tree, package):
+    """What ``import_module`` may be given: a name, an f-string, or any name that the file has.
+
+    An f-string may lead to all modules under its beginning; ``__name__`` in it is the package.
+    """
+    if isinstance(name, ast.Constant):
+        yield name.value
+    elif isinstance(name, ast.JoinedStr):
+        begin = ""
+        for part in name.values:
+            if not isinstance(part, ast.Constant) and ast.unparse(part.value) != "__name__":
+                break
+            begin += part.value if isinstance(part, ast.Constant) else package
+        yield from (module for module in MODULES if module.startswith(begin))
+    else:
+        strings = (node.value for node in ast.walk(tree) if isinstance(node, ast.Constant))
+        yield from (v for v in strings if isinstance(v, str) and named_in_full(v))
+
+
+def named_in_full(string):
+    return string in MODULES or re.fullmatch(r"topicprism(\.\w+)+", string) is not None
+
+
 def names_in(tree, package):
     """Every dotted name that is imported, wherever and in whatever form."""
     bound = {}  # names of the file for modules of the package
@@ -89,7 +112,7 @@ def names_in(tree, package):
         elif isinstance(node, ast.Call) and getattr(
             node.func, "attr", getattr(node.func, "id", "")
         ) in ("import_module", "__import__"):
-            yield from (a.value for a in node.args[:1] if isinstance(a, ast.Constant))
+            yield from fetched(node.args[0], tree, package)
     for node in ast.walk(tree):  # import topicprism; topicprism.fit(...)
         if isinstance(node, ast.Attribute) and ast.unparse(node).split(".")[0] in bound:
             first, *rest = ast.unparse(node).split(".")
@@ -152,6 +175,14 @@ def cycle(edges):
         ("def f():\n    from topicprism import model", "topicprism", {"model"}),
         ("if TYPE_CHECKING:\n    from topicprism.model import Model", "topicprism", {"model"}),
         ("import_module('topicprism.io.tables')", "topicprism", {"io", "io.tables"}),
+        ("N = {0: 'topicprism.model'}\nimport_module(N[0])", "topicprism.show", {"model"}),
+        ("N = 'model'\nimport_module(N)", "topicprism.show", set()),
+        ("import_module(f'topicprism.scal{x}')", "topicprism", {"scales"}),
+        (
+            "import_module(f'{__name__}.c{x}')",
+            "topicprism.learn",
+            {"learn.coefficients", "learn.crossfit"},
+        ),
         ("from topicprism.vectorizer import *", "topicprism", {"vectorizer"}),
         ("import numpy.linalg\nfrom scipy import sparse", "topicprism", set()),
     ],

@@ -71,14 +71,15 @@ def learnt(session: Session) -> tuple[TopicPipeline, Counted | None]:
     topics = estimator(args)
     source = table_source(session, supervised=hasattr(topics, "predict"))
     held_out = getattr(args, "held_out", 0.0) if source.target else 0.0
+    counts = vectorizer(args)
     if getattr(args, "dask", None):
         from topicprism.cli.cluster import fit_by_workers
 
-        pipeline, counted = fit_by_workers(session, source, vectorizer(args), topics, held_out)
+        info, counted = fit_by_workers(session, source, counts, topics, held_out)
     else:
-        pipeline, counted = fit_chunks(
+        info, counted = fit_chunks(
             source,
-            vectorizer(args),
+            counts,
             topics,
             held_out=held_out,
             log=args.log,
@@ -86,9 +87,8 @@ def learnt(session: Session) -> tuple[TopicPipeline, Counted | None]:
             folder=session.folder / "shards",
             progress=session.progress,
         )
-    pipeline.info["files"] = source.files
-    pipeline.info.update(text=source.text, target=source.target)
-    return pipeline, counted
+    info |= {"files": source.files, "text": source.text, "target": source.target}
+    return assemble(counts, topics, info), counted
 
 
 def table_source(session: Session, supervised: bool = True) -> TableSource:

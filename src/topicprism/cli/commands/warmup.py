@@ -68,7 +68,7 @@ def warmup(session: Session) -> None:
 
 def kernels() -> dict[str, Any]:
     """All kernels whose code is kept, by name."""
-    modules = {name: import_module(f"topicprism.{name}") for name in compiling.MODULES}
+    modules = {name: import_module(name) for name in compiling.MODULES}
     return {
         f"{name}.{kernel}": made
         for name, module in modules.items()
