@@ -13,7 +13,7 @@ from scipy.spatial.distance import cdist
 from sklearn.metrics import r2_score
 
 from topicprism._typing import Array, Counts, Doc, DocTopic, Ints, Topic, WordTopic
-from topicprism.documents.corpus import Rows, cut, document_keys, take_rows
+from topicprism.documents.corpus import Rows, as_csr, cut, document_keys, take_rows
 from topicprism.documents.sums import RunningMoments
 from topicprism.inference import infer
 from topicprism.kernels import keys as kernels
@@ -28,6 +28,10 @@ BLOCK = 1_000_000  # probabilities of words by topic that are held at once
 SAME_TOPIC = 0.7
 
 
+Z95 = 1.96  # standard errors on either side of a 95 % interval
+LEAST_R2 = 0.05  # in the formula of its standard error, which is nothing at an R2 of 0
+
+
 @dataclass(frozen=True)
 class RecoveryErrors:
     """Mean over topics of the L1 distance to the truth, topics matched."""
@@ -40,6 +44,11 @@ class RecoveryErrors:
 def pr2(y: Doc, y_hat: Doc, weights: Doc | None = None) -> float:
     """Predictive R^2: 1 - sum (y - y_hat)^2 / sum (y - mean y)^2, the mean over the same y."""
     return float(r2_score(y, y_hat, sample_weight=weights))
+
+
+def r2_std(r2: float, n: int) -> float:
+    """Standard error of an R2 of n documents held out: 2 R (1 - R2) / sqrt(n)."""
+    return float(2 * np.sqrt(max(r2, LEAST_R2)) * (1 - r2) / np.sqrt(max(n, 1)))
 
 
 class RunningPR2:
@@ -189,8 +198,7 @@ def npmi(top_word_ids: Iterable[Sequence[int] | Ints], counts: Counts) -> Topic:
 
 def together(counts: Counts | Rows, words: Ints) -> Ints:
     """In how many documents each two of these words are; on the diagonal, each of them."""
-    X = counts.to_csr() if isinstance(counts, Rows) else counts
-    present = (X[:, words] > 0).astype(np.int64)
+    present = (as_csr(counts)[:, words] > 0).astype(np.int64)
     return np.asarray((present.T @ present).toarray())
 
 

@@ -19,7 +19,7 @@ import warnings
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import cast
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -121,6 +121,11 @@ def inference_of(name: str) -> EPInference | GibbsInference:
     return INFERENCES[name]
 
 
+def dirichlet_variance(mean: Array, total: Any, eta: Topic) -> Any:
+    """Var[eta . h] of h ~ Dirichlet(total * mean), one or one of each row."""
+    return (mean @ eta**2 - (mean @ eta) ** 2) / (total + 1)
+
+
 @dataclass(frozen=True)
 class Posterior:
     """What the words of each document tell of its proportions: about a Dirichlet(total * h)."""
@@ -131,8 +136,8 @@ class Posterior:
 
     def variance(self, eta: Topic) -> Doc:
         """Var[eta . h | words]."""
-        variance: Doc = (self.h @ eta**2 - (self.h @ eta) ** 2) / (self.total + 1)
-        return np.maximum(variance, 0)
+        variance: Doc = np.maximum(dirichlet_variance(self.h, self.total, eta), 0)
+        return variance
 
 
 def infer(

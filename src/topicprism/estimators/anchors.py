@@ -9,6 +9,7 @@ import numpy as np
 from joblib import effective_n_jobs
 
 from topicprism._typing import Counts, Doc, Ints
+from topicprism.defaults import unless_auto
 from topicprism.estimators.base import (
     HeldOutWords,
     Regression,
@@ -21,7 +22,6 @@ from topicprism.estimators.base import (
 from topicprism.estimators.halves import keep_deviations
 from topicprism.estimators.parameters import Anchored, parameters
 from topicprism.estimators.sampled import of_model, refitted
-from topicprism.estimators.spectral import unless_auto
 from topicprism.kernels.blas import one_blas_thread
 from topicprism.limits import fits
 from topicprism.model import Model

@@ -10,9 +10,9 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, TypeVar, dataclass_transform
 
+from topicprism.defaults import AUTO
 from topicprism.samplers import Progress
 
-AUTO = "auto"
 CPU = "cpu"
 Callback = Callable[[Progress], object]
 C = TypeVar("C")

@@ -27,7 +27,7 @@ from scipy.interpolate import PchipInterpolator
 from scipy.stats import t as student_t
 
 from topicprism._typing import Array, Topic
-from topicprism.evaluation import match
+from topicprism.evaluation import Z95, match
 from topicprism.learn.defaults import MODEL
 from topicprism.learn.jackknife import jackknife_std, without_each
 from topicprism.learn.result import FitRequest
@@ -35,7 +35,6 @@ from topicprism.model import Model, TooManyTopics
 from topicprism.spectral.decompose import decompose, own_stream
 from topicprism.spectral.sketch import Sketch
 
-Z95 = 1.96  # standard errors on either side of a 95 % interval
 LEVELS = 41  # values of u
 Fit = Callable[[Sketch, float], tuple[float, Topic]]  # s and eta, at a logarithm of alpha0
 

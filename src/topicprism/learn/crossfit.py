@@ -34,7 +34,7 @@ from numpy.typing import NDArray
 from topicprism._typing import Array, Doc, DocTopic, Ints, Topic, WordTopic
 from topicprism.documents.corpus import Corpus, Documents
 from topicprism.documents.subsets import KeyCounts, Subset
-from topicprism.evaluation import SAME_TOPIC, bhattacharyya, matched_topics
+from topicprism.evaluation import SAME_TOPIC, Z95, bhattacharyya, matched_topics, r2_std
 from topicprism.inference import infer
 from topicprism.learn.defaults import EFFECTS, TEXT
 from topicprism.learn.judging import only_supported
@@ -65,7 +65,7 @@ class Predictions:
 
     @property
     def r2_std(self) -> float:
-        return float(2 * np.sqrt(max(self.r2, 0.05)) * (1 - self.r2) / np.sqrt(max(self.n, 1)))
+        return r2_std(self.r2, self.n)
 
     @property
     def predicts(self) -> bool:
@@ -103,7 +103,7 @@ class CrossFit(Predictions):
         if they are not to be shown: where nothing is predicted.
         """
         coef = np.where(np.isnan(self.coef), eta, self.coef)
-        std = np.hypot(self.std, (coef - eta) / EFFECTS.interval_z)
+        std = np.hypot(self.std, (coef - eta) / Z95)
         return coef, std if shown else np.full(len(eta), np.nan)
 
 

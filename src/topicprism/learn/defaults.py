@@ -118,6 +118,8 @@ class SteeringDefaults:
     few_words: int = 100_000  # to the spectral ones (experiments/few_documents.py)
     word_prior: float = 0.3  # on text
     word_prior_beside_another: float = 0.01  # where the spectral topics are the prior
+    start_sigma: tuple[float, float] = (0.1, 1.0)  # standard deviations of the response: with less
+    # noise, topics that a chain begins with would hardly change; more is none explained
     n_fixed_eta_sweeps: int = 20  # with the spectral coefficients, in the regime "model"
 
 
@@ -161,7 +163,6 @@ class EffectDefaults:
     r2_tolerance_of_few: float = 0.02  # with fewer documents than TEXT.few_documents
     min_share: float = 0.01  # of the words, for a topic to be shown
     min_half_documents: int = 20  # with fewer in a half there are no standard errors
-    interval_z: float = 1.96  # standard errors on either side of a 95 % interval
     difference_prior: float = 4.0  # degrees of freedom of what all topics say of a difference
     prediction_z: float = 2.0  # of a correlation with held-out responses that is beyond chance
 

@@ -32,7 +32,14 @@ from topicprism.learn.result import (
     Selection,
     method_of_chain,
 )
-from topicprism.learn.ridge import Calibrated, best_alpha0, calibrate, products, regress
+from topicprism.learn.ridge import (
+    Calibrated,
+    best_alpha0,
+    calibrate,
+    products,
+    regress,
+    starting_sigma,
+)
 from topicprism.model import Model, ResponseScale
 from topicprism.samplers import Gaussian, Plan, State
 
@@ -158,7 +165,7 @@ class Hybrid:
             with one_blas_thread:
                 found = regress(docs.total(products, model, ALL))
             model = replace(model, eta=found.eta, sigma=float(np.sqrt(found.variance)))
-        return replace(model, sigma=min(max(model.sigma, 0.1), 1.0))  # y has variance 1
+        return replace(model, sigma=starting_sigma(model.sigma))
 
     def calibrated(
         self, docs: Threaded, model: Model, plan: Plan, asked: HybridRequest, scale: ResponseScale

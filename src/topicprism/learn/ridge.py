@@ -23,10 +23,16 @@ from topicprism.documents.subsets import Subset
 from topicprism.documents.sums import Additive
 from topicprism.evaluation import split_words, word_log_likelihood
 from topicprism.inference import Posterior, infer, posterior
-from topicprism.learn.defaults import TEXT
+from topicprism.learn.defaults import STEERING, TEXT
 from topicprism.model import Model, ResponseScale
 
 PENALTIES = np.logspace(-6, 0, 13)  # per document, tried by generalised cross-validation
+
+
+def starting_sigma(sigma: float) -> float:
+    """That of a standardised response, within the bounds in which a chain begins."""
+    low, high = STEERING.start_sigma
+    return min(max(sigma, low), high)
 
 
 @dataclass(frozen=True)

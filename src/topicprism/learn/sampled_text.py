@@ -47,7 +47,14 @@ from topicprism.learn.result import (
     method_of_text,
     selection_of,
 )
-from topicprism.learn.ridge import Calibrated, best_prior, calibrate, products, regress
+from topicprism.learn.ridge import (
+    Calibrated,
+    best_prior,
+    calibrate,
+    products,
+    regress,
+    starting_sigma,
+)
 from topicprism.model import Model
 from topicprism.samplers import (
     Gaussian,
@@ -187,7 +194,7 @@ class SteeredChain:
         k = start.n_topics
         model = Model(np.full(k, SAMPLED.alpha0 / k), start.mu, np.zeros(k), 1.0)
         first = regress(docs.total(products, model, ALL))
-        sigma = min(max(float(np.sqrt(first.variance)), 0.1), 1.0)
+        sigma = starting_sigma(float(np.sqrt(first.variance)))
         return replace(model, eta=first.eta, sigma=sigma)
 
 

@@ -27,6 +27,7 @@ import numpy as np
 
 from topicprism._typing import Array, Counts, Doc, Ints, Topic, Word, WordTopic
 from topicprism.documents.sums import Additive
+from topicprism.inference import dirichlet_variance
 from topicprism.kernels.blas import one_blas_thread
 from topicprism.kernels.simplex import on_simplex
 from topicprism.model import Model
@@ -146,8 +147,8 @@ def recover(m: Moments, rows: Array, anchors: Ints, alpha0: float | None, n_thre
         alpha0 = concentration(inverse @ m.Q @ inverse.T, share)
     many = len(anchors) > 1  # the mean response is all that one topic has
     eta = (alpha0 + 1) * (m.r[anchors] - m.y) * many + m.y
-    spread = float(share @ eta**2 - (share @ eta) ** 2) / (alpha0 + 1)
-    return Model(alpha0 * share, mu, eta, float(np.sqrt(max(m.variance - spread, 0.0))))
+    of_topics = float(dirichlet_variance(share, alpha0, eta))
+    return Model(alpha0 * share, mu, eta, float(np.sqrt(max(m.variance - of_topics, 0.0))))
 
 
 def weights(rows: Array, anchors: Ints, n_threads: int = 1) -> WordTopic:

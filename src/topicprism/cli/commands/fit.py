@@ -28,11 +28,15 @@ from topicprism.vectorizer import FastCountVectorizer
 
 AUTO, SPECTRAL = "auto", "spectral"
 MAX_STOP_WORD_CHARACTERS = 1 << 24  # characters
+A_MODEL = (
+    "a model, but tables to learn from were expected; give these, or look at the model with "
+    "topicprism topics"
+)
 
 
 def fit(session: Session) -> None:
     args, start = session.args, time.perf_counter()
-    refuse_models(args.files)
+    refuse(args.files, MODEL, A_MODEL)
     model = session.output(args.output or _model_name(args.files[0]), MODEL)
     page = session.output(args.report) if args.report else None
     pipeline, counted = learnt(session)
@@ -54,13 +58,11 @@ def fit(session: Session) -> None:
     session.show(facts, [*fit_lines(facts), "", *following])
 
 
-def refuse_models(files: list[str]) -> None:
+def refuse(files: list[str], suffix: str, what: str) -> None:
+    """Files of this kind, which are not to be read here."""
     for name in files:
-        if Path(name).suffix == MODEL:
-            raise TableError(
-                f"{name} is the name of a model, but tables to learn from were expected; give "
-                "these, or look at the model with topicprism topics"
-            )
+        if Path(name).suffix == suffix:
+            raise TableError(f"{name} is the name of {what}")
 
 
 def learnt(session: Session) -> tuple[TopicPipeline, Counted | None]:
