@@ -22,6 +22,7 @@ from topicprism.validation import check_counts
 
 SMOOTHING = 1e-3  # uniform words in a predictive distribution: no held-out word is impossible
 BLOCK = 1_000_000  # probabilities of words by topic that are held at once
+N_TOP_WORDS = 10  # of a topic, as in published measures of coherence
 # Least similarity of a topic found again.  On three corpora of reviews (experiments/stability.py)
 # 95 % of the pairs of different topics, of 20, are below 0.43 to 0.70.  Counterparts with 0.6 to
 # 0.7 have 9 % of their top words in common, with 0.7 to 0.8 22 %, above 0.9 70 %.

@@ -26,6 +26,7 @@ from topicprism.documents.corpus import Corpus, Documents
 from topicprism.documents.subsets import KeyCounts, Subset
 from topicprism.documents.sums import Additive
 from topicprism.evaluation import (
+    N_TOP_WORDS,
     SAME_TOPIC,
     bhattacharyya,
     exclusivity,
@@ -41,7 +42,6 @@ from topicprism.model import Model
 from topicprism.show.words import top_ids
 
 R = TypeVar("R")
-N_TOP = 10  # words of a topic
 
 
 @dataclass(frozen=True)
@@ -75,7 +75,7 @@ def judged(
         )
         for model, (half, _) in zip(models, held_out, strict=True)
     ]
-    ids = [top_ids(model, N_TOP, by="probability") for model in models]
+    ids = [top_ids(model, N_TOP_WORDS, by="probability") for model in models]
     words = np.unique(np.concatenate([i for topics in ids for i in topics]))
     found = docs.total(words_together, words, within)
     coherent = [np.nanmean(npmi_of(topics, words, found.both, found.n)) for topics in ids]

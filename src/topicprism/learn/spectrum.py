@@ -144,14 +144,14 @@ def describe_spectrum(sketch: Sketch) -> str:
 def determines_alpha0(alpha0: float) -> bool:
     """Whether the value found is within the range searched, not at its end."""
     low, high = MODEL.alpha0_range
-    return low * 1.001 < alpha0 < high / 1.001
+    return low * MODEL.alpha0_end < alpha0 < high / MODEL.alpha0_end
 
 
 def describe_alpha0(alpha0: float, interval: tuple[float, float] | None = None) -> str:
     """Why it was chosen; ``interval`` is one of 95 %."""
     low, high = MODEL.alpha0_range
     known = f" (95 % interval {interval[0]:.2g} to {interval[1]:.2g})" if interval else ""
-    if determines_alpha0(alpha0) and interval and interval[1] >= high / 1.001:
+    if determines_alpha0(alpha0) and interval and interval[1] >= high / MODEL.alpha0_end:
         return (
             f"assumed: {MODEL.usual_alpha0:g}, or the lower end of the interval if that is more, "
             f"since moments do not bound it from above{known}"

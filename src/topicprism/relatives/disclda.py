@@ -29,9 +29,9 @@ from scipy.special import log_softmax
 from topicprism._typing import Array, Counts, DocTopic, Ints, Topic, WordTopic
 from topicprism.documents.corpus import cut, take_rows
 from topicprism.kernels import evidence as kernels
+from topicprism.relatives import N_PARTS
 
 N_SWEEPS, SWEEP_TOLERANCE = 100, 1e-5  # over the words of a document, at most and until
-N_PARTS = 16  # of the documents, for threads; their sums are added in one order
 MIXED = 0.05  # of uniform columns into T, before it is moved
 MAX_HALVINGS = 12
 
