@@ -14,13 +14,13 @@ from topicprism.documents.subsets import (
     of_subset,
     of_subsets,
 )
-from topicprism.learn.auto import survey
 from topicprism.learn.crossfit import inferred
 from topicprism.learn.judging import mean_shares, words_together
 from topicprism.learn.noise import cross_products
 from topicprism.learn.refine import expected_counts
 from topicprism.learn.response_topics import sizes_by_fold
 from topicprism.learn.ridge import completion, products, residual_sums
+from topicprism.learn.survey import survey
 from topicprism.spectral.moments import pair_products, sketch_sums, word_sums
 
 S = TypeVar("S")
