@@ -263,6 +263,14 @@ def test_functions_fit_a_screen_and_modules_a_reading():
             assert n <= 9 or marks & KERNELS or name in DOORS, f"{name} has {n} arguments"
 
 
+def test_an_engine_is_short_and_the_root_has_little_at_hand():
+    """Documents elsewhere: an engine says where, and all else is shared."""
+    for name in ("dask", "gpu", "spark"):
+        source = MODULES[f"topicprism.engines.{name}"].read_text()
+        assert len(source.splitlines()) <= 150, f"engines/{name}.py is too long"
+    assert len(list(ROOT.glob("*.py"))) <= 16
+
+
 def test_all_of_learning_is_read_at_a_glance():
     tree = ast.parse(MODULES["topicprism.learn.auto"].read_text())
     (learn,) = (node for name, node in functions("auto", tree) if name.endswith(".learn"))

@@ -42,7 +42,7 @@ class EPInference:
     """Stop a document when no word moves its Dirichlet by ``tolerance`` of its total.
 
     One that does not settle is filtered if it is short and reported if it is long, and one of
-    few words that say little is filtered too; under a sparse prior of few topics answers are
+    few words that determine little is filtered too; under a sparse prior of few topics answers are
     checked by importance sampling (``docs/inference.md``).  Unless ``must_converge`` is False,
     which takes documents as the sweeps leave them.
     """
@@ -128,7 +128,7 @@ def dirichlet_variance(mean: Array, total: Any, eta: Topic) -> Any:
 
 @dataclass(frozen=True)
 class Posterior:
-    """What the words of each document tell of its proportions: about a Dirichlet(total * h)."""
+    """Of each document's proportions given its words: about a Dirichlet(total * h)."""
 
     h: DocTopic
     total: Doc
@@ -198,7 +198,7 @@ def _warn(converged: Flags) -> None:
 
 
 def weighed(X: Rows, burstiness: float) -> Rows:
-    """Counts as evidence: the n-th repetition of a word says less than the first.
+    """Counts as evidence: the n-th repetition of a word weighs less than the first.
 
     n words that agree as bursts of them do are worth n / (1 + burstiness (n - 1)).  A document
     of more than BURST_WORDS words is as many of them, joined, as it is times longer: n is the count

@@ -97,7 +97,7 @@ class AnchorLDA(HeldOutWords, _AnchoredTopics):
         Number of topics.
     alpha0 : float or "auto", default="auto"
         Sum of the Dirichlet parameters; "auto" takes it from pairs of words, or 1 where these do
-        not tell it.
+        not determine it.
     min_df : int or float, default=0.02
         Documents that a word must be in to be an anchor: a number, or a share of all.
     n_dimensions : int, default=1000

@@ -239,7 +239,7 @@ class HybridSLDA(Chosen, SampledRegression):
         )
 
     def _cross_fits(self) -> bool:
-        return not self._hybrid.holds if is_auto(self.cross_fit) else bool(self.cross_fit)
+        return not self._hybrid.follows_model if is_auto(self.cross_fit) else bool(self.cross_fit)
 
     def _half_chain(self, task: Task, before: Self | None, seed: int) -> Self:
         chain = super()._half_chain(task, before, seed)

@@ -32,7 +32,7 @@ class Running:
 
 @parameters
 class Given(Running):
-    """What the user says of the topics; their number may be said without its name."""
+    """Topics as the user wants them; their number may be given without its name."""
 
     n_topics: int = field(default=10, kw_only=False)
     alpha0: float = 1.0

@@ -99,7 +99,7 @@ class SampledRegression(Regression, SampledTopics):
         }
 
     def _cross_fit(self, task: Task) -> tuple[CrossFit, Array] | None:
-        """What chains of halves say of the model and of its errors, for the chain's response.
+        """Effects of the model by chains of halves, and its errors, for the chain's response.
 
         None if documents are too few, a half has one response only, or Ctrl-C stopped a chain.
         """

@@ -74,10 +74,10 @@ class TextDefaults:
     tensor_alpha0: float = 0.5  # of 0.1, 0.3, 0.5 and 1: within 0.005 of each other
     tensor_restarts: int = 30  # of the power method
     signal_z: float = 4.0  # standard errors of E[y x] beyond chance, for topics of the response
-    signal_z_of_few: float = 1.0  # at 4, most cuts of 1,000 sentences get none; folds tell chance
+    signal_z_of_few: float = 1.0  # at 4, most cuts of 1,000 sentences get none; folds show chance
     response_alike: float = 0.85  # similarity of two topics of the response at most: EFFECTS.alike
     # is 0.9, and smoothing makes them a little more alike; 0.85 and none were compared
-    occurrences: float = 2.0  # of a word, of which half of what it says of the response is taken:
+    occurrences: float = 2.0  # of a word, of whose association with the response half is taken:
     # 0 predicts worse, 1 and 5 about as well (docs/notebook.md)
     steps_apart: tuple[float, ...] = (1.0, 1.25, 1.5, 2.0, 2.5, 3.0)  # times their distance
     agreement: float = 0.3  # experiments/response_topics.py
@@ -176,7 +176,7 @@ class EffectDefaults:
     min_unexplained: float = 0.1  # 1 - leverage, at least, that a residual is divided by: beyond,
     # one document that a coefficient depends on alone would decide its standard error
     min_half_documents: int = 20  # with fewer in a half there are no standard errors
-    difference_prior: float = 4.0  # degrees of freedom of what all topics say of a difference
+    difference_prior: float = 4.0  # degrees of freedom of the variance fitted to all topics
     prediction_z: float = 2.0  # of a correlation with held-out responses that is beyond chance
 
 

@@ -1,4 +1,4 @@
-"""What is told of each number of topics that was tried, and which topics documents support.
+"""Scores of each number of topics that was tried, and which topics documents support.
 
 Likelihood: of the words of one half of each document that topics were not learnt from, given its
 other half, per word.  It is the highest over strengths of the prior, since the prior by which
@@ -64,7 +64,7 @@ def judged(
     keys: KeyCounts,
     within: Subset,
 ) -> Trial:
-    """The trial with what words say of its models, each beside documents it has not seen."""
+    """The trial with scores of its models by words, each by documents that it has not seen."""
     models = [replace(model, burstiness=0.0) for _, model in held_out]
     of_words = [
         likelihoods(
@@ -127,10 +127,10 @@ def better(more: Trial, fewer: Trial) -> bool:
 
 
 def describe(trials: Sequence[Trial], taken: int) -> str:
-    """What halves of the documents said of numbers of topics, one after the other."""
+    """Numbers of topics, by what halves of the documents have in common, in words."""
     if trials[0].n_in_common is None:  # there are no halves
         return f"the fit began with {taken}"
-    last, said = trials[-1], ", ".join(f"{t.n_in_common} of {t.n_topics}" for t in trials)
+    last, common = trials[-1], ", ".join(f"{t.n_in_common} of {t.n_topics}" for t in trials)
     if last.n_topics != taken:
         end = f"{last.n_topics} are no better than {taken}"
     elif allow_more(last):
@@ -138,7 +138,7 @@ def describe(trials: Sequence[Trial], taken: int) -> str:
     else:
         small = last.n_topics - (last.n_large or 0)
         end = f"more are not tried, since {small} of {taken} are small or like others"
-    return f"halves of the documents have {said} topics in common; {end}"
+    return f"halves of the documents have {common} topics in common; {end}"
 
 
 # --- topics that documents support ------------------------------------------------------
@@ -162,7 +162,7 @@ def mean_shares(c: Corpus, model: Model, subset: Subset) -> Shares:
 
 
 def with_common(trial: Trial, docs: Documents, halves: Halves, keys: KeyCounts) -> Trial:
-    """The trial with what :func:`supported` says of halves that were learnt with its topics."""
+    """The trial with how many topics halves of the documents have in common."""
     if not halves:
         return trial
     (_, one), (_, other) = halves

@@ -14,10 +14,10 @@ from topicprism.documents.standardised import StandardisedDocuments
 from topicprism.documents.subsets import (
     MAX_ORDERED,
     KeyCounts,
-    also_gathered,
     are_in_memory,
     in_key_order,
     in_memory,
+    sums_and_documents,
 )
 from topicprism.documents.sums import Additive, Extent, RunningMoments
 from topicprism.documents.threads import Threaded
@@ -104,5 +104,5 @@ def words_and_sample(
         return docs.total(word_sums), None
     needed = [TEXT.learn_documents, MODEL.noise_documents]
     most = max([*needed, SAMPLED.max_documents] if request.sampled else needed)
-    found = docs.total(also_gathered, all_.keys.at_most(most), word_sums)
+    found = docs.total(sums_and_documents, all_.keys.at_most(most), word_sums)
     return found.sums, in_memory(docs, found.some)

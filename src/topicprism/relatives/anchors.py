@@ -34,8 +34,8 @@ from topicprism.model import Model
 
 BLOCK = 500  # words whose rows are made, or explained, at once
 MIN_RESIDUAL = 1e-8  # share of a row's length that no anchor explains, for it to be another
-ALPHA0_RANGE = 1e-2, 1e2  # outside of which pairs of words do not tell it
-UNTOLD = 1.0  # alpha0 where they do not
+ALPHA0_RANGE = 1e-2, 1e2  # outside of which pairs of words do not determine it
+DEFAULT_ALPHA0 = 1.0  # alpha0 where they do not
 
 
 @dataclass(frozen=True)
@@ -168,4 +168,4 @@ def concentration(R: Array, share: Topic) -> float:
     size = float((towards**2).sum())
     ratio = float(((R - np.diag(share)) * towards).sum()) / size if size > 0 else 0.5
     found, (low, high) = ratio / (1 - ratio) if ratio < 1 else np.inf, ALPHA0_RANGE
-    return float(found) if low < found < high else UNTOLD
+    return float(found) if low < found < high else DEFAULT_ALPHA0

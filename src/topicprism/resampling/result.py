@@ -1,4 +1,4 @@
-"""What fits to half samples say about each topic of the fit to all documents."""
+"""How often each topic of the fit to all documents is found in fits to half samples."""
 
 from __future__ import annotations
 
