@@ -126,6 +126,12 @@ def imports(source, package):
     found = set()
     for name in names_in(ast.parse(source), package):
         module = resolved(name) if name.split(".")[0] == "topicprism" else None
+        if module not in (
+            None,
+            "topicprism",
+            name,
+        ):  # a name in it: needed, also of a package around
+            found.add(module)
         while module not in (None, "topicprism") and f"{package}.".find(f"{module}.") != 0:
             found.add(module)
             module = module.rpartition(".")[0]
@@ -170,6 +176,7 @@ def cycle(edges):
         ("import topicprism.model as c", "topicprism", {"model"}),
         ("import topicprism\ntopicprism.fit(1)", "topicprism", {"pipeline"}),
         ("import topicprism as t\nt.show.plots.x(1)", "topicprism", {"show", "show.plots"}),
+        ("from topicprism.show import plots, order", "topicprism.show", {"show", "show.plots"}),
         ("from . import effects", "topicprism.show", {"show.effects"}),
         ("from .facts import Summary", "topicprism.show.report", {"show.report.facts"}),
         ("from ..words import top_ids", "topicprism.show.report", {"show.words"}),
