@@ -26,6 +26,7 @@ DRAWERS = {
 # Files that are not walked through, and all that is called of them: named so in the tour as well
 ASIDE = {
     "estimators/auto.py": {"AutoSLDA._request"},  # parameters only
+    "pipeline/frames.py": {"_names", "collection_of", "columns", "packages_of"},  # of frames only
     "learn/model_regime.py": {"from_sketch"},  # it answers that there is no such model
     "learn/survey.py": {  # documents and words are counted and responses standardised
         *("Survey.check", "Survey.n_short", "Survey.n_tokens", "Survey.scale"),
