@@ -3,7 +3,7 @@
     python experiments/intervals.py            # ten minutes on one core
     python experiments/intervals.py --quick    # seconds, for the test suite
 
-Each corpus is fitted twice: with the number of topics and alpha0 told, and with nothing told.
+Each corpus is fitted twice: with the number of topics and alpha0 given, and with neither.
 Rows are sorted by their response.  Forty seeds of each setting.  Fits that find another number of
 topics, or give no standard errors, are counted and left out of the other columns.
 """
@@ -29,8 +29,7 @@ SETTINGS = [  # topics, alpha0, documents, words in each, noise
     (20, 1.0, 20_000, 250, 0.5),
 ]
 HEAD = (
-    " k  alpha0  documents  words  noise | told: inside   rms | "
-    "nothing told: inside   rms  left out"
+    " k  alpha0  documents  words  noise | both given: inside   rms | none: inside   rms  left out"
 )
 
 
@@ -43,7 +42,7 @@ def errors(fitted: SpectralSLDA, truth: Model) -> np.ndarray | None:
 
 
 def fits(k: int, alpha0: float, n: int, length: int, noise: float, seed: int) -> list:
-    """These errors, with k and alpha0 told and with nothing told."""
+    """These errors, with k and alpha0 given and with neither."""
     rng = np.random.default_rng(seed)
     truth = draw_model(500, k, rng, alpha=alpha0 / k, noise=noise)
     X, y, _ = draw_corpus(truth, n, length, rng)

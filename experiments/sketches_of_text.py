@@ -5,8 +5,8 @@
 
 Documents are the last rows of each corpus: four fifths to learn from, the rest to test on.  No
 constant was chosen on those of hotel_reviews, amazon_products and amazon_devices.  ``documents``
-are fitted by SpectralSLDA, ``default`` is AutoSLDA on the same, without noise only; ``two sites`` is
-a sketch of one half and one of the other over the basis of the first, summed.  ``noise`` is
+are fitted by SpectralSLDA, ``default`` is AutoSLDA on the same, without noise only; ``two sites``
+is a sketch of one half and one of the other over the basis of the first, summed.  ``noise`` is
 the standard deviation of what was added to the response, over its own: with much of it no
 prediction should be worse than the mean.  ``error`` is the mean squared error over the variance
 that the model states.

@@ -26,7 +26,7 @@ import topicprism
 from topicprism.datasets import make_reviews
 from topicprism.evaluation import pr2
 from topicprism.vectorizer import stop_words
-from topicprism.vectorizer.stop_lists import KEPT
+from topicprism.vectorizer.stop_lists import COUNTED_STOP_WORDS
 
 CORPORA = {  # name: file, documents to train on, whether cut to sentences
     "hotel_reviews": ("hotel_reviews.parquet", 4_000, False),
@@ -47,7 +47,7 @@ PRONOUNS = (
 def lists() -> dict[str, frozenset[str] | None]:
     """By name, each but the first and the last less a kind of words than the one before."""
     found, left = {"english": ENGLISH_STOP_WORDS}, ENGLISH_STOP_WORDS
-    for kind, words in (KEPT | {"pronouns": PRONOUNS}).items():
+    for kind, words in (COUNTED_STOP_WORDS | {"pronouns": PRONOUNS}).items():
         left = left - set(words.split())
         found["english-neutral" if left == stop_words("english-neutral") else f"less {kind}"] = left
     return found | {"none": None}

@@ -20,7 +20,7 @@ from topicprism import SpectralSLDA  # noqa: E402
 from topicprism.documents import subsets  # noqa: E402
 from topicprism.engines import spark as engine  # noqa: E402
 from topicprism.engines.spark import OnSpark  # noqa: E402
-from topicprism.learn import auto  # noqa: E402
+from topicprism.learn import survey  # noqa: E402
 
 OPTIONS = {"n_topics": 3, "estimator": SpectralSLDA, "random_state": 0}
 
@@ -43,7 +43,7 @@ def frame_of(spark, n=400):
 
 def as_if_many():
     """As if documents were too many to be put in order, in 12 shards or so."""
-    auto.MAX_ORDERED = subsets.MAX_ORDERED = 100
+    survey.MAX_ORDERED = subsets.MAX_ORDERED = 100
     engine.ENTRIES = 60
 
 

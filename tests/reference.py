@@ -11,7 +11,7 @@ import numpy as np
 from scipy.sparse import csr_array
 from scipy.special import digamma
 
-from topicprism.backends import by_blocks, second_look
+from topicprism.backends import by_blocks, fallback
 from topicprism.documents.corpus import Corpus, take_rows
 from topicprism.documents.corpus import document_keys as host_keys
 from topicprism.kernels.many import MAX_DECREASE
@@ -181,7 +181,7 @@ def add_triples(T, P, w):
 
 
 def propagate(X, mu, alpha, limits, h, totals, converged):
-    second_look.propagate(X, mu, alpha, limits, (h, totals, converged), _sweep)
+    fallback.propagate(X, mu, alpha, limits, (h, totals, converged), _sweep)
 
 
 def _sweep(X, mu, alpha, limits, h, totals, converged):

@@ -15,7 +15,7 @@ from topicprism import AutoSLDA, Corpus, SpectralLDA, SpectralSLDA
 from topicprism.datasets import make_slda
 from topicprism.documents import OnDisk, Threaded
 from topicprism.documents.corpus import alike, joined
-from topicprism.documents.subsets import ALL, gathered
+from topicprism.documents.subsets import ALL, selected_documents
 from topicprism.documents.sums import Additive
 from topicprism.estimators.base import generator
 from topicprism.learn.auto import learn
@@ -103,7 +103,7 @@ def of_model():
 @pytest.fixture
 def many(monkeypatch):
     """As if documents were too many to be put in order, and some of them had to do."""
-    for module in ("documents.subsets", "learn.auto"):
+    for module in ("documents.subsets", "learn.survey"):
         monkeypatch.setattr(f"topicprism.{module}.MAX_ORDERED", 100)
     monkeypatch.setitem(vars(TEXT), "learn_documents", 400)
     monkeypatch.setitem(vars(MODEL), "noise_documents", 1450)
@@ -205,7 +205,7 @@ def test_sums_change_nothing_that_is_added(of_text, of_model, many, monkeypatch)
     ):
         # every pass of the fit, those over documents in memory too
         watched = Watchful(docs.shards(3))
-        monkeypatch.setattr("topicprism.learn.auto.in_memory", lambda docs, _: docs)
+        monkeypatch.setattr("topicprism.learn.survey.in_memory", lambda docs, _: docs)
         fit(estimator.set_params(random_state=0), watched)
         seen |= watched.seen
     model, docs = estimator.model_, Watchful(of_text.shards(3))
@@ -213,7 +213,7 @@ def test_sums_change_nothing_that_is_added(of_text, of_model, many, monkeypatch)
     docs.total(gradients, model, model.eta)
     named = {kind.__name__ for kind in seen | docs.seen}
     classes = {kind.__name__ for kind in every(Additive)} | {"WordSums", "RunningMoments", "Extent"}
-    classes |= {"KeyCounts", "Gathered", "Inferred"}
+    classes |= {"KeyCounts", "SelectedDocuments", "Inferred"}
     assert classes - named <= set(ELSEWHERE)
 
 
@@ -279,7 +279,7 @@ def test_all_shards_have_the_same_types(of_model, tmp_path):
     assert len(kinds) == 3
     assert len(set(kinds)) == 1
     assert joined([alike(of_model), alike(frequent)]).counts.indptr.dtype == np.int32
-    assert types(gathered(alike(of_model), ALL).corpus)[0] == kinds[0]
+    assert types(selected_documents(alike(of_model), ALL).corpus)[0] == kinds[0]
 
 
 def types(c):

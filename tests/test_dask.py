@@ -46,7 +46,7 @@ def fitted(docs):
 
 @pytest.fixture
 def many(monkeypatch):
-    monkeypatch.setattr("topicprism.learn.auto.MAX_ORDERED", 100)
+    monkeypatch.setattr("topicprism.learn.survey.MAX_ORDERED", 100)
     monkeypatch.setattr("topicprism.documents.subsets.MAX_ORDERED", 100)
 
 

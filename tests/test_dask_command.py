@@ -249,7 +249,7 @@ def slowly(texts):
 
 def test_no_worker_is_left(address, monkeypatch):
     """A sentence, not an endless wait."""
-    monkeypatch.setattr("topicprism.engines.tasks.PATIENCE", 2.0)
+    monkeypatch.setattr("topicprism.engines.tasks.MAX_SECONDS_WITHOUT_WORKERS", 2.0)
     texts, y = (db.from_sequence(some, npartitions=2) for some in varied_texts(60))
     with Client(address) as client:
         pids = client.run(os.getpid).values()

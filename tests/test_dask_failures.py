@@ -37,7 +37,7 @@ def corpus():
 
 @pytest.fixture
 def many(monkeypatch):
-    monkeypatch.setattr("topicprism.learn.auto.MAX_ORDERED", 100)
+    monkeypatch.setattr("topicprism.learn.survey.MAX_ORDERED", 100)
     monkeypatch.setattr("topicprism.documents.subsets.MAX_ORDERED", 100)
 
 
@@ -242,4 +242,4 @@ def test_without_dask_there_is_a_sentence(monkeypatch):
     monkeypatch.delitem(sys.modules, "topicprism.engines.tasks")
     with pytest.raises(ImportError, match=r"run: pip install 'topicprism\[dask\]'"):
         import topicprism.engines.tasks  # noqa: F401
-    assert tasks.PATIENCE > 0
+    assert tasks.MAX_SECONDS_WITHOUT_WORKERS > 0

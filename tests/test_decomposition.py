@@ -71,7 +71,7 @@ def test_randomised_whitening_whitens_what_is_of_no_low_rank(rng):
 def test_a_large_matrix_has_the_same_whitening(rng, monkeypatch):
     A = rng.standard_normal((50, 50))
     whole = whiten(A + A.T, 4, rng, "exact")
-    monkeypatch.setattr("topicprism.spectral.whitening.LARGE", 10)
+    monkeypatch.setattr("topicprism.spectral.whitening.MAX_FULL_ROWS", 10)
     assert_allclose(whiten(A + A.T, 4, rng, "exact").W, whole.W, atol=1e-10)
 
 

@@ -197,7 +197,7 @@ def test_shards_over_two_vocabularies_are_refused(corpus, tmp_path):
 
 def test_passes_are_as_many_as_the_docs_say(monkeypatch):
     """docs/speed.md: five to seven for a sketch, and two more for standard errors."""
-    monkeypatch.setattr("topicprism.learn.auto.MAX_ORDERED", 100)
+    monkeypatch.setattr("topicprism.learn.survey.MAX_ORDERED", 100)
     monkeypatch.setattr("topicprism.documents.subsets.MAX_ORDERED", 100)
     X, y, _ = make_slda(2000, n_words=80, n_topics=4, doc_length=60, random_state=0)
     docs = Counting(Corpus(X, y))
@@ -223,7 +223,7 @@ class Counting:
 
 def test_the_cut_of_many_documents_on_disk_changes_last_digits_only(tmp_path, monkeypatch):
     """Documents that are too many to be put in the order of their keys, in 2, 5 and 11 shards."""
-    for module in ("documents.subsets", "learn.auto"):
+    for module in ("documents.subsets", "learn.survey"):
         monkeypatch.setattr(f"topicprism.{module}.MAX_ORDERED", 100)
     texts, y = varied_texts(900)
     X, y = FastCountVectorizer().fit_transform(texts), np.array(y)

@@ -40,7 +40,7 @@ def fitted(docs):
 
 
 def test_processes_give_the_bits_of_threads(folder, processes, monkeypatch):
-    monkeypatch.setattr("topicprism.learn.auto.MAX_ORDERED", 100)
+    monkeypatch.setattr("topicprism.learn.survey.MAX_ORDERED", 100)
     monkeypatch.setattr("topicprism.documents.subsets.MAX_ORDERED", 100)
     expected = fitted(OnDisk.open(folder)).model_
     with ThreadPoolExecutor(3) as threads:

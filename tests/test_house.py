@@ -22,7 +22,9 @@ FLOORS = [
     ["validation"],
     ["documents"],
     ["datasets", "vectorizer", "inference"],
-    ["samplers", "relatives", "evaluation", "engines"],
+    ["evaluation"],
+    ["samplers", "engines"],
+    ["relatives"],
     ["spectral"],
     ["show"],
     ["learn"],
@@ -68,6 +70,29 @@ def resolved(name):
     return resolved(base) if base else None
 
 
+def fetched(name, tree, package):
+    """What ``import_module`` may be given: a name, an f-string, or any name that the file has.
+
+    An f-string may lead to all modules under its beginning; ``__name__`` in it is the package.
+    """
+    if isinstance(name, ast.Constant):
+        yield name.value
+    elif isinstance(name, ast.JoinedStr):
+        begin = ""
+        for part in name.values:
+            if not isinstance(part, ast.Constant) and ast.unparse(part.value) != "__name__":
+                break
+            begin += part.value if isinstance(part, ast.Constant) else package
+        yield from (module for module in MODULES if module.startswith(begin))
+    else:
+        strings = (node.value for node in ast.walk(tree) if isinstance(node, ast.Constant))
+        yield from (v for v in strings if isinstance(v, str) and named_in_full(v))
+
+
+def named_in_full(string):
+    return string in MODULES or re.fullmatch(r"topicprism(\.\w+)+", string) is not None
+
+
 def names_in(tree, package):
     """Every dotted name that is imported, wherever and in whatever form."""
     bound = {}  # names of the file for modules of the package
@@ -89,7 +114,7 @@ def names_in(tree, package):
         elif isinstance(node, ast.Call) and getattr(
             node.func, "attr", getattr(node.func, "id", "")
         ) in ("import_module", "__import__"):
-            yield from (a.value for a in node.args[:1] if isinstance(a, ast.Constant))
+            yield from fetched(node.args[0], tree, package)
     for node in ast.walk(tree):  # import topicprism; topicprism.fit(...)
         if isinstance(node, ast.Attribute) and ast.unparse(node).split(".")[0] in bound:
             first, *rest = ast.unparse(node).split(".")
@@ -101,6 +126,12 @@ def imports(source, package):
     found = set()
     for name in names_in(ast.parse(source), package):
         module = resolved(name) if name.split(".")[0] == "topicprism" else None
+        if module not in (
+            None,
+            "topicprism",
+            name,
+        ):  # a name in it: needed, also of a package around
+            found.add(module)
         while module not in (None, "topicprism") and f"{package}.".find(f"{module}.") != 0:
             found.add(module)
             module = module.rpartition(".")[0]
@@ -145,6 +176,7 @@ def cycle(edges):
         ("import topicprism.model as c", "topicprism", {"model"}),
         ("import topicprism\ntopicprism.fit(1)", "topicprism", {"pipeline"}),
         ("import topicprism as t\nt.show.plots.x(1)", "topicprism", {"show", "show.plots"}),
+        ("from topicprism.show import plots, order", "topicprism.show", {"show", "show.plots"}),
         ("from . import effects", "topicprism.show", {"show.effects"}),
         ("from .facts import Summary", "topicprism.show.report", {"show.report.facts"}),
         ("from ..words import top_ids", "topicprism.show.report", {"show.words"}),
@@ -152,6 +184,14 @@ def cycle(edges):
         ("def f():\n    from topicprism import model", "topicprism", {"model"}),
         ("if TYPE_CHECKING:\n    from topicprism.model import Model", "topicprism", {"model"}),
         ("import_module('topicprism.io.tables')", "topicprism", {"io", "io.tables"}),
+        ("N = {0: 'topicprism.model'}\nimport_module(N[0])", "topicprism.show", {"model"}),
+        ("N = 'model'\nimport_module(N)", "topicprism.show", set()),
+        ("import_module(f'topicprism.scal{x}')", "topicprism", {"scales"}),
+        (
+            "import_module(f'{__name__}.c{x}')",
+            "topicprism.learn",
+            {"learn.coefficients", "learn.crossfit"},
+        ),
         ("from topicprism.vectorizer import *", "topicprism", {"vectorizer"}),
         ("import numpy.linalg\nfrom scipy import sparse", "topicprism", set()),
     ],
@@ -228,6 +268,14 @@ def test_functions_fit_a_screen_and_modules_a_reading():
             marks = {ast.unparse(mark).split("(")[0] for mark in node.decorator_list}
             assert size(node) <= 40, f"{name} does not fit a screen"
             assert n <= 9 or marks & KERNELS or name in DOORS, f"{name} has {n} arguments"
+
+
+def test_an_engine_is_short_and_the_root_has_little_at_hand():
+    """Documents elsewhere: an engine says where, and all else is shared."""
+    for name in ("dask", "gpu", "spark"):
+        source = MODULES[f"topicprism.engines.{name}"].read_text()
+        assert len(source.splitlines()) <= 150, f"engines/{name}.py is too long"
+    assert len(list(ROOT.glob("*.py"))) <= 16
 
 
 def test_all_of_learning_is_read_at_a_glance():

@@ -70,7 +70,8 @@ def test_g_is_right_on_average_whatever_the_other_half_is(rng):
 
 def test_rare_words_may_be_left_out(rng, monkeypatch):
     truth = unequal_model(rng)
-    monkeypatch.setattr(noise, "MAX_WORD_TYPES", truth.n_words // 2)
+    fewer = replace(noise.MODEL, noise_word_types=truth.n_words // 2)
+    monkeypatch.setattr(noise, "MODEL", fewer)
     X, _, _ = draw_corpus(truth, 50, 40, rng)
     true = rng.dirichlet(truth.alpha, size=50)
     _, g, _ = proportions(truth, X, csr_array(40 * true @ truth.mu.T))

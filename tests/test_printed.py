@@ -21,7 +21,7 @@ from topicprism.model import TooManyTopics
 from topicprism.samplers import Plan
 from topicprism.show.report import render, summarise
 from topicprism.spectral.moments import word_sums
-from topicprism.spectral.printed import EQUAL, SecondMoment, learn_as_printed
+from topicprism.spectral.printed import EQUAL_WEIGHT_WORDS, SecondMoment, learn_as_printed
 from topicprism.spectral.recovery import to_simplex
 from topicprism.spectral.sketch import sketch
 from topicprism.spectral.tensor import power_method
@@ -68,7 +68,7 @@ def test_products_with_the_second_moment_are_those_of_its_definition(rng, tiny):
     a, sigma2, C, V = 0.7, 0.3, 5.0, tiny.n_words
     N2, _ = moments_by_enumeration(tiny, a, sigma2)
     scale = np.r_[np.full(V, C), 1.0]
-    sums, S = word_sums(tiny, EQUAL), rng.standard_normal((V + 1, 300))
+    sums, S = word_sums(tiny, EQUAL_WEIGHT_WORDS), rng.standard_normal((V + 1, 300))
     joint = SecondMoment(tiny, sums, a, C, sigma2)
     assert_allclose(joint @ S, scale[:, None] * (N2 @ (scale[:, None] * S)), atol=1e-12)
     assert_allclose(joint @ S[:, 0], (joint @ S)[:, 0], atol=1e-12)

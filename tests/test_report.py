@@ -59,7 +59,7 @@ def test_facts_are_those_of_the_model(made, corpus, summary):
     assert [t.number for t in summary.topics] == [1, 2, 3, 4, 5]
     assert_allclose([t.share for t in summary.topics], share)
     assert_allclose([t.effect for t in summary.topics], model.eta)
-    reach = 1.959964 * made["topics"].coef_std_
+    reach = 1.96 * made["topics"].coef_std_
     assert_allclose([t.low for t in summary.topics], model.eta - reach)
     assert_allclose([t.high for t in summary.topics], model.eta + reach)
     assert_allclose(summary.expected, effects(made).average)  # as plots have it
@@ -240,7 +240,7 @@ def test_predictions_are_those_of_the_estimator(rng):
     assert s.parameters.features == "assignments"
     assert_allclose([p for _, p in s.fit.points], made.predict(texts))
     std = topics.coef_draws_.std(axis=0, ddof=1)
-    assert_allclose([(t.high - t.low) / 2 for t in s.topics], 1.959964 * std)
+    assert_allclose([(t.high - t.low) / 2 for t in s.topics], 1.96 * std)
 
 
 def test_a_fit_of_texts_gives_a_page():
@@ -263,7 +263,7 @@ def test_a_fit_of_text_with_more_structure_than_topics_gives_a_page():
     assert s.parameters.burstiness == made.model.burstiness == 0.75
     assert s.parameters.predictive_variance == tuple(topics.predictive_variance_)
     assert_allclose([p for _, p in s.fit.points], made.predict(texts))
-    assert_allclose([t.high - t.low for t in s.topics], 2 * 1.959964 * topics.coef_std_)
+    assert_allclose([t.high - t.low for t in s.topics], 2 * 1.96 * topics.coef_std_)
     assert [t.n_topics for t in s.choice.trials] == [3, 5, 10, 20]
     assert [r.parameter for r in s.choice.reasons] == ["n_topics", "alpha0", "noise_variance"]
     assert ("Repeated words", "down-weighted (burstiness 0.75)") in s.about

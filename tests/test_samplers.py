@@ -32,7 +32,7 @@ from topicprism.samplers import (
 from topicprism.samplers.chain import has_converged
 from topicprism.samplers.gibbs import _padded, draw_eta, slice_draw
 from topicprism.samplers.medlda import draw_lambda
-from topicprism.samplers.state import RATE, SHAPE, mean_assignment
+from topicprism.samplers.state import SAMPLER, mean_assignment
 
 KEY = np.uint64(12345)
 
@@ -312,7 +312,7 @@ def draw_prior(plan, rng):
     alpha = rng.exponential(size=K) if plan.learn_alpha else ALPHA
     mu = rng.dirichlet(np.full(V, plan.beta), K).T
     eta = np.sqrt(plan.eta_variance) * rng.standard_normal((K, 1))
-    noise = RATE / rng.standard_gamma(SHAPE)
+    noise = SAMPLER.noise_rate / rng.standard_gamma(SAMPLER.noise_shape)
     h = np.exp(log_dirichlet(alpha, D, rng))
     z = np.array([rng.choice(K, M, p=p) for p in h], np.int32)
     zbar = np.array([np.bincount(t, minlength=K) for t in z]) / M

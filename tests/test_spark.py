@@ -76,7 +76,7 @@ def limited():
 
 @pytest.fixture
 def many(monkeypatch):
-    for module in ("learn.auto", "documents.subsets"):
+    for module in ("learn.survey", "documents.subsets"):
         monkeypatch.setattr(f"topicprism.{module}.MAX_ORDERED", 100)
     monkeypatch.setattr(engine, "ENTRIES", 250)  # 12 shards or so
 

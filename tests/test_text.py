@@ -23,7 +23,7 @@ from topicprism.vectorizer.counting import encode, fold_table, names_of
 from topicprism.vectorizer.counting import given as given_terms
 from topicprism.vectorizer.kernels import Rows, count, relabel, spell, split
 from topicprism.vectorizer.lexicon import empty, hash_of, insert, mix, take
-from topicprism.vectorizer.stop_lists import KEPT
+from topicprism.vectorizer.stop_lists import COUNTED_STOP_WORDS
 
 IMDB = Path(__file__).parents[2] / "shared" / "data" / "imdb.parquet"
 
@@ -405,7 +405,7 @@ def test_terms_too_common_to_count_are_known():
 
 
 def test_the_neutral_list_is_scikit_learns_less_words_that_tell_something():
-    every = " ".join(KEPT.values()).split()
+    every = " ".join(COUNTED_STOP_WORDS.values()).split()
     assert len(set(every)) == len(every)  # of one kind each
     assert set(every) < ENGLISH_STOP_WORDS
     neutral = stop_words("english-neutral")

@@ -14,7 +14,7 @@ from topicprism.model import Model
 from topicprism.spectral.basis import Basis
 from topicprism.spectral.centred import centre, response_slice, words_only
 from topicprism.spectral.moments import sketch_sums
-from topicprism.spectral.printed import EQUAL
+from topicprism.spectral.printed import EQUAL_WEIGHT_WORDS
 from topicprism.spectral.sketch import without_repeats
 from topicprism.spectral.theory import (
     Tails,
@@ -145,7 +145,7 @@ def test_moments_are_off_by_no_more_than_the_bounds(rng, alpha0):
     for _ in range(20):
         X, y, _ = draw_corpus(model, n, 5, rng)
         basis = Basis(np.eye(V), np.eye(V), 0.0, 1.0)
-        sums = sketch_sums(Corpus(X, y), basis.B, 0.0, 1.0, EQUAL)
+        sums = sketch_sums(Corpus(X, y), basis.B, 0.0, 1.0, EQUAL_WEIGHT_WORDS)
         m = centre(without_repeats(sums, basis), a0, model.sigma**2)
         M2 = (zz - a0 / (a0 + 1) * np.outer(z, z))[:V, :V]
         assert np.linalg.norm(words_only(m).second - M2) < known.E_P

@@ -2,6 +2,7 @@
 
 import re
 import sys
+import threading
 from collections import Counter
 from pathlib import Path
 
@@ -25,7 +26,12 @@ DRAWERS = {
 # Files that are not walked through, and all that is called of them: named so in the tour as well
 ASIDE = {
     "estimators/auto.py": {"AutoSLDA._request"},  # parameters only
-    "learn/model_regime.py": {"from_sketch"},  # it answers that the model does not hold
+    "pipeline/frames.py": {"_names", "collection_of", "columns", "packages_of"},  # of frames only
+    "learn/model_regime.py": {"from_sketch"},  # it answers that there is no such model
+    "learn/survey.py": {  # documents and words are counted and responses standardised
+        *("Survey.check", "Survey.n_short", "Survey.n_tokens", "Survey.scale"),
+        *("is_ordered", "standardised", "words_and_sample"),
+    },
 }
 WALKED = ("pipeline/", "estimators/", "learn/")
 SUBJECT = re.compile(r"subject(\d+)")
@@ -33,8 +39,15 @@ N_DOCUMENTS = 4_400  # with 24 words each enough to sample
 
 
 def calls(texts, y):
-    """(file of the caller, file, function) of every call from file to file, the first time."""
-    found = []
+    """(file of the caller, file, function) of every call, the first time; and all files.
+
+    Calls are those of this thread, in their order; files are those of all threads.
+    """
+    found, files = [], set()
+
+    def opened(frame, event, _):
+        if event == "call" and frame.f_code.co_filename.startswith(str(ROOT)):
+            files.add(frame.f_code.co_filename.removeprefix(f"{ROOT}/"))
 
     def note(frame, event, _):
         code = frame.f_code
@@ -47,12 +60,14 @@ def calls(texts, y):
         found.append((*names, code.co_qualname))
 
     topicprism.fit(texts, y)  # so that nothing is imported or compiled on the way
+    threading.setprofile(opened)
     sys.setprofile(note)
     try:
         topicprism.fit(texts, y)
     finally:
         sys.setprofile(None)
-    return list(dict.fromkeys(found))
+        threading.setprofile(None)
+    return list(dict.fromkeys(found)), files | {file for _, file, _ in found}
 
 
 @pytest.fixture(scope="module")
@@ -61,10 +76,15 @@ def walk():
 
 
 @pytest.fixture(scope="module")
-def made():
+def traced():
     """With a response that goes by subjects, which sampled topics find."""
     texts, _ = varied_texts(N_DOCUMENTS)
     return calls(texts, [1 + np.mean([int(n) % 5 for n in SUBJECT.findall(t)]) for t in texts])
+
+
+@pytest.fixture(scope="module")
+def made(traced):
+    return traced[0]
 
 
 def test_the_tour_is_the_walk_of_the_code(walk, made):
@@ -98,3 +118,12 @@ def test_the_walk_is_short(walk, made):
     assert int(counted.group(1)) == len(files) <= 14
     assert max(visits.values()) == 3
     assert counted.group(2) == "three"
+
+
+def test_all_files_that_are_opened_are_counted(traced):
+    """Those of the walk, those named beside it, and all that is behind them."""
+    files = traced[1]
+    counted = re.search(r"functions of (\d+)\s+files are called, (\d+) of", TOUR.read_text())
+    assert counted is not None
+    assert int(counted.group(1)) == len(files)
+    assert int(counted.group(2)) == sum(file.startswith(WALKED) for file in files)

@@ -24,7 +24,7 @@ from topicprism.evaluation import match
 from topicprism.spectral.basis import Basis
 from topicprism.spectral.centred import Centred, centre, response_slice, words_only
 from topicprism.spectral.moments import sketch_sums
-from topicprism.spectral.printed import EQUAL, learn_as_printed
+from topicprism.spectral.printed import EQUAL_WEIGHT_WORDS, learn_as_printed
 from topicprism.spectral.settings import Settings
 from topicprism.spectral.sketch import without_repeats
 from topicprism.spectral.tensor import in_space
@@ -55,7 +55,9 @@ def exact(model: Model) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 
 def estimated(docs: Corpus, a0: float) -> Centred:
     basis = Basis(np.eye(V), np.eye(V), 0.0, 1.0)
-    return centre(without_repeats(docs.total(sketch_sums, basis.B, 0.0, 1.0, EQUAL), basis), a0)
+    return centre(
+        without_repeats(docs.total(sketch_sums, basis.B, 0.0, 1.0, EQUAL_WEIGHT_WORDS), basis), a0
+    )
 
 
 def measured(model: Model, n: int, rng: np.random.Generator) -> dict[str, float]:

@@ -26,7 +26,7 @@ from topicprism.documents import Threaded
 from topicprism.documents.corpus import Corpus
 from topicprism.spectral import whitening
 from topicprism.spectral.moments import word_sums
-from topicprism.spectral.printed import EQUAL, SecondMoment
+from topicprism.spectral.printed import EQUAL_WEIGHT_WORDS, SecondMoment
 from topicprism.vectorizer import FastCountVectorizer
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
@@ -44,7 +44,7 @@ METHODS = {
 
 
 def moment(docs: Threaded) -> SecondMoment:
-    return SecondMoment(docs, docs.total(word_sums, EQUAL), ALPHA0)
+    return SecondMoment(docs, docs.total(word_sums, EQUAL_WEIGHT_WORDS), ALPHA0)
 
 
 def simulated(V: int, n: int) -> Threaded:

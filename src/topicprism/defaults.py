@@ -6,11 +6,20 @@ Nothing is imported here that takes time: ``topicprism --help`` shows these numb
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 STOP_LISTS = ("english-neutral", "english")  # by name: topicprism.vectorizer.stop_lists
+AUTO = "auto"  # of a parameter: chosen from the documents
 
 
-AUTO = "auto"
+def is_auto(value: Any) -> bool:
+    """Also of what no parameter should be, such as an array."""
+    return isinstance(value, str) and value == AUTO
+
+
+def unless_auto(value: Any) -> Any:
+    return None if is_auto(value) else value
+
 
 # What may be asked for by name, of the estimators and of the command.
 REGIMES = (AUTO, "paper")

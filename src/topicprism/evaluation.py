@@ -13,7 +13,7 @@ from scipy.spatial.distance import cdist
 from sklearn.metrics import r2_score
 
 from topicprism._typing import Array, Counts, Doc, DocTopic, Ints, Topic, WordTopic
-from topicprism.documents.corpus import Rows, cut, document_keys, take_rows
+from topicprism.documents.corpus import Rows, as_csr, cut, document_keys, take_rows
 from topicprism.documents.sums import RunningMoments
 from topicprism.inference import infer
 from topicprism.kernels import keys as kernels
@@ -22,10 +22,15 @@ from topicprism.validation import check_counts
 
 SMOOTHING = 1e-3  # uniform words in a predictive distribution: no held-out word is impossible
 BLOCK = 1_000_000  # probabilities of words by topic that are held at once
+N_TOP_WORDS = 10  # of a topic, as in published measures of coherence
 # Least similarity of a topic found again.  On three corpora of reviews (experiments/stability.py)
 # 95 % of the pairs of different topics, of 20, are below 0.43 to 0.70.  Counterparts with 0.6 to
 # 0.7 have 9 % of their top words in common, with 0.7 to 0.8 22 %, above 0.9 70 %.
 SAME_TOPIC = 0.7
+
+
+Z95 = 1.96  # standard errors on either side of a 95 % interval
+LEAST_R2 = 0.05  # in the formula of its standard error, which is nothing at an R2 of 0
 
 
 @dataclass(frozen=True)
@@ -40,6 +45,11 @@ class RecoveryErrors:
 def pr2(y: Doc, y_hat: Doc, weights: Doc | None = None) -> float:
     """Predictive R^2: 1 - sum (y - y_hat)^2 / sum (y - mean y)^2, the mean over the same y."""
     return float(r2_score(y, y_hat, sample_weight=weights))
+
+
+def r2_std(r2: float, n: int) -> float:
+    """Standard error of an R2 of n documents held out: 2 R (1 - R2) / sqrt(n)."""
+    return float(2 * np.sqrt(max(r2, LEAST_R2)) * (1 - r2) / np.sqrt(max(n, 1)))
 
 
 class RunningPR2:
@@ -189,8 +199,7 @@ def npmi(top_word_ids: Iterable[Sequence[int] | Ints], counts: Counts) -> Topic:
 
 def together(counts: Counts | Rows, words: Ints) -> Ints:
     """In how many documents each two of these words are; on the diagonal, each of them."""
-    X = counts.to_csr() if isinstance(counts, Rows) else counts
-    present = (X[:, words] > 0).astype(np.int64)
+    present = (as_csr(counts)[:, words] > 0).astype(np.int64)
     return np.asarray((present.T @ present).toarray())
 
 

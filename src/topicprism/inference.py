@@ -19,7 +19,7 @@ import warnings
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import cast
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -43,7 +43,7 @@ class EPInference:
     """Stop a document when no word moves its Dirichlet by ``tolerance`` of its total.
 
     One that does not settle is filtered if it is short and reported if it is long, and one of
-    few words that say little is filtered too; under a sparse prior of few topics answers are
+    few words that determine little is filtered too; under a sparse prior of few topics answers are
     checked by importance sampling (``docs/inference.md``).  Unless ``must_converge`` is False,
     which takes documents as the sweeps leave them.
     """
@@ -123,9 +123,14 @@ def inference_of(name: str) -> EPInference | GibbsInference:
     return EPInference() if name == PROPAGATION else GibbsInference()
 
 
+def dirichlet_variance(mean: Array, total: Any, eta: Topic) -> Any:
+    """Var[eta . h] of h ~ Dirichlet(total * mean), one or one of each row."""
+    return (mean @ eta**2 - (mean @ eta) ** 2) / (total + 1)
+
+
 @dataclass(frozen=True)
 class Posterior:
-    """What the words of each document tell of its proportions: about a Dirichlet(total * h)."""
+    """Of each document's proportions given its words: about a Dirichlet(total * h)."""
 
     h: DocTopic
     total: Doc
@@ -133,8 +138,8 @@ class Posterior:
 
     def variance(self, eta: Topic) -> Doc:
         """Var[eta . h | words]."""
-        variance: Doc = (self.h @ eta**2 - (self.h @ eta) ** 2) / (self.total + 1)
-        return np.maximum(variance, 0)
+        variance: Doc = np.maximum(dirichlet_variance(self.h, self.total, eta), 0)
+        return variance
 
 
 def infer(
@@ -184,20 +189,20 @@ def posterior(
 
 
 def _warn(converged: Flags, counts: Counts | Rows) -> None:
-    """A document is told by its length: where documents are learnt from, rows are in other orders."""
+    """Names a document by its length: documents that are learnt from are in another order."""
     away = np.flatnonzero(~converged)
     first = take_rows(counts, away[0], away[0] + 1)
     warnings.warn(
         f"the topic proportions of {len(away)} of {len(converged)} documents (the first has "
-        f"{float(first.data.sum()):,.0f} words) did not converge and may be wrong; leave these out, or "
-        "infer them by infer(model, counts, EPInference(max_sweeps=5000))",
+        f"{float(first.data.sum()):,.0f} words) did not converge and may be wrong; leave these "
+        "out, or infer them by infer(model, counts, EPInference(max_sweeps=5000))",
         ConvergenceWarning,
         stacklevel=4,
     )
 
 
 def weighed(X: Rows, burstiness: float) -> Rows:
-    """Counts as evidence: the n-th repetition of a word says less than the first.
+    """Counts as evidence: the n-th repetition of a word weighs less than the first.
 
     n words that agree as bursts of them do are worth n / (1 + burstiness (n - 1)).  A document
     of more than BURST_WORDS words is as many of them, joined, as it is times longer: n is the count

@@ -39,7 +39,7 @@ class ResponseScale:
     def standardised(self, y: Doc) -> Doc:
         return (y - self.centre) / self.scale
 
-    def restored(self, t: Array) -> Array:
+    def unstandardised(self, t: Array) -> Array:
         """Responses that were standardised, in their own units."""
         y: Array = self.centre + self.scale * t
         return y
@@ -86,4 +86,6 @@ class Model:
 
     def in_units(self, scale: ResponseScale) -> Model:
         """The model of a standardised response, in the units of the response itself."""
-        return replace(self, eta=scale.restored(self.eta), sigma=abs(scale.scale) * self.sigma)
+        return replace(
+            self, eta=scale.unstandardised(self.eta), sigma=abs(scale.scale) * self.sigma
+        )

@@ -1,4 +1,4 @@
-"""Where an array is says which functions run: the same few of them, for each place.
+"""Where an array is decides which functions run: the same few of them, for each place.
 
 ::
 
@@ -27,7 +27,7 @@ DEVICES = ("cpu", "gpu")
 
 
 def of(array: Any) -> ModuleType:
-    """The functions for this array, or these rows; rows that are elsewhere say so themselves."""
+    """The functions for this array, or these rows; rows that are elsewhere know their own."""
     if hasattr(array, "__cuda_array_interface__"):
         from topicprism.backends import gpu
 

@@ -15,7 +15,7 @@ import cupy
 import numpy as np
 from scipy.sparse import csr_array
 
-from topicprism.backends import by_blocks, cpu, second_look
+from topicprism.backends import by_blocks, cpu, fallback
 from topicprism.backends.launch import (
     MAX_LANES,
     THREADS,
@@ -249,7 +249,7 @@ def propagate(
     converged: Any,
 ) -> None:  # fmt: skip
     sweep = _sweep if len(alpha) <= MAX_TOPICS else None
-    second_look.propagate(X, mu, alpha, limits, (h, totals, converged), sweep)
+    fallback.propagate(X, mu, alpha, limits, (h, totals, converged), sweep)
 
 
 def _sweep(

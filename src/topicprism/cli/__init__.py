@@ -31,7 +31,7 @@ from typing import TYPE_CHECKING
 
 from topicprism.cli.arguments import UsageError, in_options, parser
 from topicprism.cli.progress import Progress
-from topicprism.io.failures import explained, show_traceback
+from topicprism.io.failures import INTERRUPTED, explained, show_traceback
 from topicprism.io.stale import temporary_folder
 
 if TYPE_CHECKING:
@@ -49,7 +49,7 @@ MODULES = {  # what a command needs is imported when it is known which
     "demo": "demo",
     "warmup": "warmup",
 }
-INTERRUPTED, BROKEN_PIPE = 130, 141
+BROKEN_PIPE = 141
 
 
 def main(argv: Sequence[str] | None = None, ready: Callable[[], object] = lambda: None) -> int:
@@ -93,7 +93,7 @@ def _run(
         ready()
         with temporary_folder() as folder, warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
-            run(begin(args, folder, progress, sys.stdout, sys.stderr, kept))
+            run(begin(args, folder, progress, sys.stdout, sys.stderr, kept, main))
             sys.stdout.flush()
     except BrokenPipeError:
         raise

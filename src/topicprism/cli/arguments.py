@@ -12,7 +12,6 @@ from typing import Any, NoReturn
 from topicprism import __version__
 from topicprism.cli import options, values
 from topicprism.defaults import FITTING, ORDERS
-from topicprism.io.tables import OUTPUTS
 
 EXAMPLES = {  # by command; the first of each is shown by topicprism --help
     "demo": ["demo", "demo --documents 1000 --folder small"],
@@ -183,11 +182,7 @@ def _fit(sub: Any) -> Parser:
     )
     options.log(p)
     options.dask(p)
-    options.table(p)
-    options.counting(p)
-    options.model(p)
-    options.learning(p)
-    options.as_json(p)
+    options.learning_from_tables(p)
     return p
 
 
@@ -195,15 +190,7 @@ def _predict(sub: Any) -> Parser:
     p: Parser = sub.add_parser("predict", help="predict the number for each row of a table")
     p.add_argument("model", metavar="MODEL", help="model file made by fit")
     options.input_files(p, "tables with the texts")
-    p.add_argument(
-        "-o",
-        "--output",
-        metavar="OUT",
-        help="output file (.csv, .tsv, .jsonl, .parquet; default: CSV on standard output)",
-    )
-    p.add_argument(
-        "--output-format", choices=OUTPUTS, help="format of the output, whatever its name"
-    )
+    options.output(p, "output file (%s; default: CSV on standard output)")
     p.add_argument("--std", action="store_true", help="add a standard deviation of each prediction")
     p.add_argument(
         "--proportions", action="store_true", help="add the topic proportions of each text"
@@ -247,11 +234,8 @@ def _select(sub: Any) -> Parser:
     options.input_files(p, "tables, or one .tpsketch")
     p.add_argument("--plot", metavar="PICTURE", help="also write a figure (.png, .svg, .pdf)")
     options.log(p)
-    options.table(p)
-    options.counting(p)
-    options.learning(p)
+    options.learning_from_tables(p, models=False)
     p.set_defaults(model=None, burn_in=None, kept_sweeps=None, held_out=FITTING.held_out)
-    options.as_json(p)
     return p
 
 
@@ -265,20 +249,8 @@ def _stability(sub: Any) -> Parser:
         metavar="N",
         help=f"half samples to fit, two for each random split (default: {FITTING.runs})",
     )
-    p.add_argument(
-        "-o",
-        "--output",
-        metavar="OUT",
-        help="also write a row for each topic (.csv, .tsv, .jsonl, .parquet)",
-    )
-    p.add_argument(
-        "--output-format", choices=OUTPUTS, help="format of the output, whatever its name"
-    )
-    options.table(p)
-    options.counting(p)
-    options.model(p)
-    options.learning(p)
-    options.as_json(p)
+    options.output(p, "also write a row for each topic (%s)")
+    options.learning_from_tables(p)
     return p
 
 

@@ -11,7 +11,6 @@ from typing import Any, TypeVar
 from topicprism.cli.reading import TableSource
 from topicprism.cli.session import Session
 from topicprism.io.tables import Piece, TableError
-from topicprism.pipeline import TopicPipeline
 from topicprism.pipeline.streaming import Counted
 from topicprism.vectorizer import FastCountVectorizer
 
@@ -40,7 +39,7 @@ def cluster(address: str) -> Iterator[Any]:
 
 def fit_by_workers(
     session: Session, source: TableSource, counts: FastCountVectorizer, topics: Any, held_out: float
-) -> tuple[TopicPipeline, Counted]:
+) -> tuple[dict[str, Any], Counted]:
     """What ``fit_chunks`` gives, of the files that workers read."""
     args = session.args
     if not hasattr(topics, "fit_documents"):
@@ -54,12 +53,12 @@ def fit_by_workers(
         from topicprism.pipeline.collections import Fit, fit_sources, texts_held_out
 
         asked = Fit(counts, topics, args.log, held_out, args.seed, source.check, session.progress)
-        pipeline, counted = fit_sources(sources, names, client, asked)
+        info, counted = fit_sources(sources, names, client, asked)
         if not args.report:
-            return pipeline, counted
+            return info, counted
         session.progress.stage("reading texts held out")
         texts = texts_held_out(client, sources, names, counted.drawn)
-        return pipeline, replace(counted, held_out=replace(counted.held_out, texts=texts))
+        return info, replace(counted, held_out=replace(counted.held_out, texts=texts))
 
 
 def map_pieces(

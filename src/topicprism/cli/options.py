@@ -15,7 +15,7 @@ from topicprism.defaults import (
     REGIMES,
     WHITENINGS,
 )
-from topicprism.io.tables import FORMATS
+from topicprism.io.tables import FORMATS, OUTPUTS
 
 MODELS = {  # what --model may be, and the estimator it is
     "auto": "AutoSLDA",
@@ -55,6 +55,26 @@ def table(p: ArgumentParser, target: bool = True) -> None:
         "--no-quotes", action="store_true", help="read quotes in CSV as ordinary characters"
     )
     g.add_argument("--skip-damaged", action="store_true", help="skip rows that cannot be read")
+
+
+def output(p: ArgumentParser, about: str) -> None:
+    """Of a table; ``about`` has a place for the endings that it may have."""
+    p.add_argument(
+        "-o", "--output", metavar="OUT", help=about % ", ".join(f".{name}" for name in OUTPUTS)
+    )
+    p.add_argument(
+        "--output-format", choices=OUTPUTS, help="format of the output, whatever its name"
+    )
+
+
+def learning_from_tables(p: ArgumentParser, models: bool = True) -> None:
+    """All that learning from tables takes, with a choice of models or without."""
+    table(p)
+    counting(p)
+    if models:
+        model(p)
+    learning(p)
+    as_json(p)
 
 
 def counting(p: ArgumentParser) -> None:

@@ -8,7 +8,7 @@ import json
 import os
 import stat
 import sys
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -37,6 +37,7 @@ class Session:
     out: TextIO
     errors: TextIO
     kept: list[str]  # what an interruption would leave behind
+    run: Callable[[Sequence[str]], int]  # another command, as it is typed; its exit status
     outputs: list[Path] = field(default_factory=list)  # that were asked for so far
 
     def __post_init__(self) -> None:

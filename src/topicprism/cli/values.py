@@ -43,7 +43,7 @@ def number(text: str) -> float:
 def auto_or(read: Callable[[str], T]) -> Callable[[str], T | str]:
     def value(text: str) -> T | str:
         try:
-            return text if text == "auto" else read(text)
+            return text if text == AUTO else read(text)
         except argparse.ArgumentTypeError as error:
             raise argparse.ArgumentTypeError(f"{error}, nor auto") from None
 

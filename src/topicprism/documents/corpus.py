@@ -69,6 +69,10 @@ class Rows:
         return cast(Counts, csr_array(parts, shape=self.shape))
 
 
+def as_csr(counts: Counts | Rows) -> Counts:
+    return counts.to_csr() if isinstance(counts, Rows) else counts
+
+
 @dataclass(frozen=True)
 class Corpus:
     """Documents in memory."""

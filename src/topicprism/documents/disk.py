@@ -30,7 +30,7 @@ from typing import Any, BinaryIO, TypeVar
 
 import numpy as np
 
-from topicprism.documents.corpus import Corpus, Rows, alike
+from topicprism.documents.corpus import Corpus, Rows, alike, as_csr
 from topicprism.io.atomic import replacing, write_bytes
 from topicprism.io.failures import reason
 from topicprism.kernels.blas import one_blas_thread
@@ -230,8 +230,7 @@ class _Summed:
 
 def write(path: Path, corpus: Corpus) -> tuple[int, int]:
     """One shard; its length and checksum are returned."""
-    given = corpus.counts
-    X = given.to_csr() if isinstance(given, Rows) else given
+    X = as_csr(corpus.counts)
     X = check_counts(X) if len(corpus) else X
     counts = X.data.astype(np.min_scalar_type(int(X.data.max(initial=0))))
     ids = X.indices.astype(np.int32)

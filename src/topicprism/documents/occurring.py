@@ -1,6 +1,6 @@
 """Documents over the words that occur in them.
 
-A column of zeros says nothing of the documents, but it has a place among the random directions,
+A column of zeros bears on no document, but it has a place among the random directions,
 a share of what is added to each word's count, and moves the columns after it, by which the keys
 of documents go.  So it is left out before anything is learnt.
 """

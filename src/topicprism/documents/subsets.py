@@ -148,17 +148,19 @@ def in_key_order(docs: Documents, n_documents: int) -> Documents:
     if (ordered := getattr(docs, "in_key_order", None)) is not None:
         found: Documents = ordered(n_documents)
         return found
-    return docs if n_documents > MAX_ORDERED else in_memory(docs, docs.total(gathered, ALL))
+    return (
+        docs if n_documents > MAX_ORDERED else in_memory(docs, docs.total(selected_documents, ALL))
+    )
 
 
 @dataclass(frozen=True)
-class Gathered:
+class SelectedDocuments:
     """Documents brought together, wherever they were kept; to be few."""
 
     corpora: tuple[Corpus, ...]
 
-    def __add__(self, other: Gathered) -> Gathered:
-        return Gathered(self.corpora + other.corpora)
+    def __add__(self, other: SelectedDocuments) -> SelectedDocuments:
+        return SelectedDocuments(self.corpora + other.corpora)
 
     @property
     def corpus(self) -> Corpus:
@@ -166,22 +168,22 @@ class Gathered:
         return joined(self.corpora).in_key_order()
 
 
-def gathered(c: Corpus, subset: Subset) -> Gathered:
-    return Gathered((subset.rows(c),))
+def selected_documents(c: Corpus, subset: Subset) -> SelectedDocuments:
+    return SelectedDocuments((subset.rows(c),))
 
 
 @dataclass(frozen=True)
-class AlsoGathered(Additive, Generic[S]):
+class SumsAndDocuments(Additive, Generic[S]):
     """A sum over all documents, and some of these."""
 
     sums: S
-    some: Gathered
+    some: SelectedDocuments
 
 
-def also_gathered(
+def sums_and_documents(
     c: Corpus, subset: Subset, part: Callable[..., S], *shared: Any
-) -> AlsoGathered[S]:
-    return AlsoGathered(part(c, *shared), gathered(c, subset))
+) -> SumsAndDocuments[S]:
+    return SumsAndDocuments(part(c, *shared), selected_documents(c, subset))
 
 
 def are_in_memory(docs: Any) -> bool:
@@ -191,7 +193,7 @@ def are_in_memory(docs: Any) -> bool:
     return isinstance(docs, (Corpus, Threaded))
 
 
-def in_memory(docs: Any, found: Gathered) -> Any:
+def in_memory(docs: Any, found: SelectedDocuments) -> Any:
     """Documents that were gathered from others, for as many threads; on a GPU, if those are."""
     while hasattr(docs, "docs"):
         docs = docs.docs

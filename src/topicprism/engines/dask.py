@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
-from topicprism.documents.corpus import Corpus, Rows, alike
+from topicprism.documents.corpus import Corpus, alike, as_csr
 from topicprism.engines.tasks import (
     RETRIES,
     WorkerLostError,
@@ -93,9 +93,8 @@ def _shard(corpus: Any, number: int) -> Corpus:
 
 def _checked(corpus: Corpus, number: int) -> Corpus:
     """Refuse what is no count, as ``fit`` does; a word that is there twice is counted once."""
-    X = corpus.counts
     try:
-        return Corpus(check_counts(X.to_csr() if isinstance(X, Rows) else X), corpus.y)
+        return Corpus(check_counts(as_csr(corpus.counts)), corpus.y)
     except ValueError as error:
         raise ValueError(f"partition {number}: {error}") from None
 

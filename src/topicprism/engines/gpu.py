@@ -1,9 +1,8 @@
 """Documents on one GPU, or streamed through it block by block.
 
 If its memory has room, documents are brought there once, put into the order of their keys, and
-stay; otherwise each pass streams them, the next block being copied while sums over one are
-computed.  Sums come back; whitening, the power method and selection are on the host.  In either
-case the sums have the same bits in every run on one kind of GPU.
+stay; otherwise each pass streams them, a block being copied while sums over another are computed.
+Sums come back, the same to the bit in every run on one kind of GPU; all else is on the host.
 """
 
 from __future__ import annotations
@@ -29,7 +28,7 @@ from topicprism.validation import refuse_no_counts, refuse_repeated_words
 S = TypeVar("S")
 BYTES_PER_ENTRY = 28  # of counts: by document, by word, and a copy while they are put in order
 BYTES_PER_DOCUMENT = 100
-USED = 0.8  # of the free memory, at most
+MEMORY_SHARE = 0.8  # of the free memory, at most
 LEAST_BYTES = 2**26  # of the GPU's memory, with which blocks are hardly worth the way
 
 
@@ -46,14 +45,12 @@ class OnGPU:
 
     @classmethod
     def of(cls, corpus: Corpus, n_threads: int = 1, max_bytes: float | None = None) -> OnGPU:
-        """The documents of a corpus, with at most ``max_bytes`` of the GPU's memory, or what is
-        free there."""
+        """With at most ``max_bytes`` of the GPU's memory, or what is free there."""
         backends.require_gpu()
         from topicprism.backends.memory import free_bytes
 
         X = take_rows(corpus.counts, 0, len(corpus))
-        free = USED * free_bytes()
-        room = free if max_bytes is None else min(max_bytes, free)
+        room = min(MEMORY_SHARE * free_bytes(), np.inf if max_bytes is None else max_bytes)
         needed = BYTES_PER_ENTRY * X.nnz + BYTES_PER_DOCUMENT * len(corpus)
         if needed <= room:
             return cls((_resident(X, corpus.y),), True, n_threads)
@@ -81,11 +78,10 @@ class OnGPU:
         return reduce(add, (part(shard, *shared) for shard in _streamed(corpora)))
 
     def _in_scale(self, scale: ResponseScale) -> tuple[Corpus, ...]:
-        if scale not in self._standardised:
-            self._standardised[scale] = tuple(
-                c.with_response(standardised(c.y, scale)) for c in self.corpora
-            )
-        return self._standardised[scale]
+        known = self._standardised
+        if scale not in known:
+            known[scale] = tuple(c.with_response(standardised(c.y, scale)) for c in self.corpora)
+        return known[scale]
 
     def in_key_order(self, n_documents: int) -> OnGPU:
         """As documents on the GPU always are; streamed ones if they are few."""
@@ -94,31 +90,24 @@ class OnGPU:
         ordered = tuple(c.in_key_order() for c in self.corpora) if len(self.corpora) == 1 else ()
         return OnGPU(ordered or self.corpora, False, self.n_threads)
 
-    def with_response(self, change: Callable[[Doc], Doc]) -> OnGPU:
-        changed = tuple(c.with_response(change(c.y)) for c in self.corpora)
-        return OnGPU(changed, self.is_resident, self.n_threads)
-
     @property
     def mirrored(self) -> OnGPU:
         """The same documents with the responses turned round."""
-        return self.with_response(np.negative)
+        mirrored = tuple(c.with_response(-c.y) for c in self.corpora)
+        return OnGPU(mirrored, self.is_resident, self.n_threads)
 
     def kept(self, corpus: Corpus) -> OnGPU:
-        """Documents that were gathered from these."""
+        """Documents that were brought together from these."""
         return OnGPU.of(corpus, self.n_threads)
 
     def over(self, words: Ints) -> OnGPU:
         """The documents over these of their columns, which are all that occur."""
         if not self.is_resident:
-            fewer = tuple(of_occurring(c, words, _itself) for c in self.corpora)
+            fewer = tuple(of_occurring(c, words, lambda c: c) for c in self.corpora)
             return OnGPU(fewer, False, self.n_threads)
         (corpus,) = self.corpora
         fewer = (_in_key_order(cast(Any, corpus.counts).store.over(words), corpus.y),)
         return OnGPU(fewer, True, self.n_threads)
-
-
-def _itself(c: Corpus) -> Corpus:
-    return c
 
 
 def _resident(X: Rows, y: Doc) -> Corpus:
@@ -149,16 +138,13 @@ def _streamed(corpora: tuple[Corpus, ...]) -> Iterator[Corpus]:
     """Corpora on the GPU, one after the other, the next on its way."""
     with ThreadPoolExecutor(1) as pool:
         waiting = pool.submit(_brought, corpora[0])
-        for i in range(len(corpora)):
-            shard = waiting.result()
-            if i + 1 < len(corpora):
-                waiting = pool.submit(_brought, corpora[i + 1])
+        for following in corpora[1:]:
+            shard, waiting = waiting.result(), pool.submit(_brought, following)
             yield shard
+        yield waiting.result()
 
 
 def _brought(c: Corpus) -> Corpus:
     there = backends.placed(take_rows(c.counts, 0, len(c)), "gpu")
     _ = there.store
-    found = Corpus(there, np.ascontiguousarray(c.y, dtype=float), c.by_key)
-    found.__dict__["keys"] = c.keys
-    return found
+    return c.with_counts(there).with_response(np.ascontiguousarray(c.y, dtype=float))

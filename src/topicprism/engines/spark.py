@@ -16,7 +16,7 @@ from math import isqrt
 from operator import itemgetter
 from typing import Any, TypeVar
 
-from topicprism.documents.corpus import Corpus, Rows, alike, joined
+from topicprism.documents.corpus import Corpus, alike, as_csr, joined
 from topicprism.documents.subsets import KEYS, Subset
 from topicprism.engines.predictions import with_predictions
 from topicprism.engines.stages import (
@@ -107,8 +107,7 @@ def cut_by_key(batches: Iterator[RecordBatch], n: int) -> Iterator[RecordBatch]:
     for _, corpus in rows(batches):
         if not len(corpus):
             continue
-        X = corpus.counts
-        checked = Corpus(check_counts(X.to_csr() if isinstance(X, Rows) else X), corpus.y)
+        checked = Corpus(check_counts(as_csr(corpus.counts)), corpus.y)
         ordered = alike(checked).in_key_order()
         edges = [i * KEYS // n for i in range(n + 1)]
         pieces = [Subset(*edge).rows(ordered) for edge in pairwise(edges)]

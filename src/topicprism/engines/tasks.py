@@ -32,8 +32,8 @@ OURS = "-tp"  # the keys of our tasks end so
 RETRIES = 2  # of a task that fails, as one may that reads files
 AT_ONCE = 8  # sums that are added up in one task
 AHEAD = 2  # results for each thread that may wait for those before them
-LOOK = 0.5  # seconds between two looks at tasks under way
-PATIENCE = 120.0  # seconds without any worker, after which none is waited for
+SECONDS_BETWEEN_LOOKS = 0.5  # seconds between two looks at tasks under way
+MAX_SECONDS_WITHOUT_WORKERS = 120.0  # seconds without any worker, after which none is waited for
 CONNECT = 10.0  # seconds in which a scheduler must answer
 
 
@@ -222,7 +222,7 @@ def _await(
     last_seen = time.monotonic()
     while True:
         try:
-            wait(futures, timeout=LOOK)
+            wait(futures, timeout=SECONDS_BETWEEN_LOOKS)
             return
         except TimeoutError:
             look()
@@ -231,10 +231,11 @@ def _await(
             raise WorkerLostError
         if there:
             last_seen = time.monotonic()
-        elif time.monotonic() > last_seen + PATIENCE:
+        elif time.monotonic() > last_seen + MAX_SECONDS_WITHOUT_WORKERS:
             raise ClusterError(
-                f"{client.scheduler.address} has had no worker for {PATIENCE:g} seconds; start "
-                "some, and look into their logs why they ended: perhaps for want of memory"
+                f"{client.scheduler.address} has had no worker for "
+                f"{MAX_SECONDS_WITHOUT_WORKERS:g} seconds; start some, and look into their logs "
+                "why they ended: perhaps for want of memory"
             )
 
 

@@ -9,6 +9,7 @@ import numpy as np
 from joblib import effective_n_jobs
 
 from topicprism._typing import Counts, Doc, Ints
+from topicprism.defaults import unless_auto
 from topicprism.estimators.base import (
     HeldOutWords,
     Regression,
@@ -21,7 +22,6 @@ from topicprism.estimators.base import (
 from topicprism.estimators.halves import keep_deviations
 from topicprism.estimators.parameters import Anchored, parameters
 from topicprism.estimators.sampled import of_model, refitted
-from topicprism.estimators.spectral import unless_auto
 from topicprism.kernels.blas import one_blas_thread
 from topicprism.limits import fits
 from topicprism.model import Model
@@ -97,7 +97,7 @@ class AnchorLDA(HeldOutWords, _AnchoredTopics):
         Number of topics.
     alpha0 : float or "auto", default="auto"
         Sum of the Dirichlet parameters; "auto" takes it from pairs of words, or 1 where these do
-        not tell it.
+        not determine it.
     min_df : int or float, default=0.02
         Documents that a word must be in to be an anchor: a number, or a share of all.
     n_dimensions : int, default=1000

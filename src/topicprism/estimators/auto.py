@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from topicprism.estimators.parameters import AUTO, Chosen, Placed, parameters
-from topicprism.estimators.spectral import _SupervisedTopics, unless_auto
+from topicprism.defaults import AUTO, unless_auto
+from topicprism.estimators.parameters import Chosen, Placed, parameters
+from topicprism.estimators.spectral import _SupervisedTopics
 from topicprism.learn import FitRequest
 from topicprism.spectral.settings import Settings
 

@@ -9,13 +9,13 @@ from typing import Any, Self, cast
 from joblib import effective_n_jobs
 
 from topicprism._typing import DocTopic
+from topicprism.defaults import AUTO, is_auto, unless_auto
 from topicprism.documents import Threaded
 from topicprism.estimators.base import generator, warn_of_fewer
-from topicprism.estimators.parameters import AUTO, Chosen, GivenChain, parameters
+from topicprism.estimators.parameters import Chosen, GivenChain, parameters
 from topicprism.estimators.sampled import (
     Task,
     check_chain,
-    is_auto,
     with_callbacks,
 )
 from topicprism.estimators.sampled_regression import SampledRegression
@@ -203,7 +203,7 @@ class HybridSLDA(Chosen, SampledRegression):
         task = self._task(X, y, Plan())
         docs, rng = self._docs(task), partial(generator, self.random_state)
         if not (self.warm_start and hasattr(self, "state_")):
-            self._hybrid = Hybrid.of(docs, _unless_auto(self.n_topics), self._request, rng())
+            self._hybrid = Hybrid.of(docs, unless_auto(self.n_topics), self._request, rng())
             self._asked = self.n_topics
             warn_of_fewer(self._hybrid.spectral.model.n_topics, self.n_topics)
         self._hybrid = self._hybrid.ready(docs, self._request, rng())
@@ -220,7 +220,7 @@ class HybridSLDA(Chosen, SampledRegression):
         check_choice("cross_fit", self.cross_fit, (True, False, AUTO))
         check_choice("refit", self.refit, (True, False))
         check_chain(self, may_choose=True)
-        FitRequest(_unless_auto(self.n_topics), regime=self.regime).check()
+        FitRequest(unless_auto(self.n_topics), regime=self.regime).check()
         self._how()  # refuses what is no inference
 
     def _docs(self, task: Task) -> Threaded:
@@ -229,17 +229,17 @@ class HybridSLDA(Chosen, SampledRegression):
     @property
     def _request(self) -> HybridRequest:
         return HybridRequest(
-            _unless_auto(self.alpha0),
-            _unless_auto(self.learn_alpha),
-            _unless_auto(self.beta),
-            _unless_auto(self.response_weight),
+            unless_auto(self.alpha0),
+            unless_auto(self.learn_alpha),
+            unless_auto(self.beta),
+            unless_auto(self.response_weight),
             self.refit,
             self._few,
             self.regime,
         )
 
     def _cross_fits(self) -> bool:
-        return not self._hybrid.holds if is_auto(self.cross_fit) else bool(self.cross_fit)
+        return not self._hybrid.follows_model if is_auto(self.cross_fit) else bool(self.cross_fit)
 
     def _half_chain(self, task: Task, before: Self | None, seed: int) -> Self:
         chain = super()._half_chain(task, before, seed)
@@ -258,7 +258,3 @@ class HybridSLDA(Chosen, SampledRegression):
     def _calibrated(self, model: Model, task: Task) -> Calibrated | None:
         docs = self._docs(task)
         return self._hybrid.calibrated(docs, model, task.plan, self._request, task.scale)
-
-
-def _unless_auto(value: Any) -> Any:
-    return None if is_auto(value) else value

@@ -7,7 +7,6 @@ one half of the documents, cut by their keys, and tried on the other.
 from __future__ import annotations
 
 import warnings
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -16,10 +15,10 @@ from sklearn.base import clone
 
 from topicprism._typing import Array, Counts, Doc
 from topicprism.documents import Threaded
-from topicprism.documents.corpus import Corpus, Rows
+from topicprism.documents.corpus import Corpus
 from topicprism.documents.subsets import KeyCounts
 from topicprism.estimators.base import by_assignments
-from topicprism.estimators.sampled import refitted
+from topicprism.estimators.sampled import fitted_to
 from topicprism.kernels.blas import one_blas_thread
 from topicprism.learn.crossfit import held_out_variance
 from topicprism.learn.defaults import EFFECTS
@@ -46,16 +45,12 @@ def half_variance(estimator: Any, counts: Counts, t: Doc, n_threads: int) -> Arr
     few = min(keys.size(first), keys.size(second)) < EFFECTS.min_half_documents
     if few or len(np.unique(some.y)) < 2:
         return None
-    X = some.counts.to_csr() if isinstance(some.counts, Rows) else some.counts
     half = clone(estimator).set_params(calibrate=False)
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # the fit to all documents has said it
+        warnings.simplefilter("ignore")
         try:
-            model = half.fit(X, some.y).model_
+            model = fitted_to(half, some, n_threads, refit=by_assignments(half))
         except ValueError:  # it may have too few words for anchors
             return None
-        if by_assignments(half):  # predictions here are by proportions
-            eta, _ = refitted(model, X, some.y[:, None], n_threads)
-            model = replace(model, eta=eta[:, 0])
         with one_blas_thread:
             return held_out_variance(Threaded(corpus, n_threads), [(second, model)])

@@ -10,9 +10,9 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, TypeVar, dataclass_transform
 
+from topicprism.defaults import AUTO
 from topicprism.samplers import Progress
 
-AUTO = "auto"
 CPU = "cpu"
 Callback = Callable[[Progress], object]
 C = TypeVar("C")
@@ -32,7 +32,7 @@ class Running:
 
 @parameters
 class Given(Running):
-    """What the user says of the topics; their number may be said without its name."""
+    """Topics as the user wants them; their number may be given without its name."""
 
     n_topics: int = field(default=10, kw_only=False)
     alpha0: float = 1.0

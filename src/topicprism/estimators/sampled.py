@@ -12,9 +12,10 @@ from joblib import effective_n_jobs
 from sklearn.utils.validation import check_is_fitted
 
 from topicprism._typing import Array, Counts, DocTopic
-from topicprism.documents.corpus import Corpus, taken
+from topicprism.defaults import is_auto
+from topicprism.documents.corpus import Corpus, as_csr, taken
 from topicprism.estimators.base import CROSS_FITTED, Topics, generator
-from topicprism.estimators.parameters import AUTO, Chain
+from topicprism.estimators.parameters import Chain
 from topicprism.inference import infer
 from topicprism.kernels.blas import one_blas_thread
 from topicprism.learn.ridge import Calibrated, Products, regress
@@ -269,6 +270,23 @@ def refitted(model: Model, counts: Counts, Y: Array, n_threads: int) -> tuple[Ar
     return eta, float(((Y - h @ eta) ** 2).mean())
 
 
+def fitted_to(estimator: Any, half: Corpus, n_threads: int, *, refit: bool = True) -> Model:
+    """The estimator's model of half of the documents.
+
+    With ``refit``, its coefficients are those of proportions inferred from words, as predictions
+    are.  What there is to warn of, the fit to all documents has warned of; Ctrl-C is an error.
+    """
+    X = as_csr(half.counts)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        warnings.simplefilter("error", InterruptedWarning)
+        model: Model = estimator.fit(X, half.y).model_
+    if not refit:
+        return model
+    eta, _ = refitted(model, X, half.y[:, None], n_threads)
+    return replace(model, eta=eta[:, 0])
+
+
 def continued(state: State, order: KeyOrder, task: Task, n_topics: int) -> State:
     """The state of the last fit's rows in the order of keys; refused if of other documents."""
     was = (*state.shares.shape, len(state.mu), state.eta.shape[1])
@@ -287,11 +305,6 @@ def continued(state: State, order: KeyOrder, task: Task, n_topics: int) -> State
             "fit the same documents, in any order, or set warm_start=False"
         )
     return order.of_rows(state)
-
-
-def is_auto(value: Any) -> bool:
-    """Also of what no parameter should be, such as an array."""
-    return isinstance(value, str) and value == AUTO
 
 
 def check_chain(estimator: SampledTopics, may_choose: bool = False) -> None:

@@ -9,7 +9,6 @@ other half are regressed on its topics (:mod:`topicprism.learn.crossfit`).
 from __future__ import annotations
 
 import warnings
-from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
@@ -17,7 +16,6 @@ from joblib import effective_n_jobs
 
 from topicprism._typing import Array
 from topicprism.documents import Threaded
-from topicprism.documents.corpus import Rows
 from topicprism.documents.subsets import ALL, KeyCounts, Subset
 from topicprism.estimators.base import Regression, generator, varied, warn_of_nothing
 from topicprism.estimators.sampled import (
@@ -26,8 +24,8 @@ from topicprism.estimators.sampled import (
     SampledTopics,
     Task,
     check_chain,
+    fitted_to,
     of_model,
-    refitted,
 )
 from topicprism.kernels.blas import one_blas_thread
 from topicprism.learn.crossfit import CrossFit, cross_fit, fit_halves, held_out_variance
@@ -101,7 +99,7 @@ class SampledRegression(Regression, SampledTopics):
         }
 
     def _cross_fit(self, task: Task) -> tuple[CrossFit, Array] | None:
-        """What chains of halves say of the model and of its errors, for the chain's response.
+        """Effects of the model by chains of halves, and its errors, for the chain's response.
 
         None if documents are too few, a half has one response only, or Ctrl-C stopped a chain.
         """
@@ -134,16 +132,11 @@ class SampledRegression(Regression, SampledTopics):
     ) -> Model:
         """Topics of a chain on these documents alone, and coefficients from their words."""
         rows = half.rows(docs.corpus)
-        X = rows.counts.to_csr() if isinstance(rows.counts, Rows) else rows.counts
         at = rows.keys.tobytes()
         chain = self._half_chain(task, self._halves.get(at), int(rng.integers(MAX_SEED)))
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # the fit to all documents has said it
-            warnings.simplefilter("error", InterruptedWarning)
-            chain.fit(X, rows.y)
+        model = fitted_to(chain, rows, docs.n_threads)
         self._halves[at] = chain
-        eta, _ = refitted(chain.model_, X, rows.y[:, None], docs.n_threads)
-        return replace(chain.model_, eta=eta[:, 0])
+        return model
 
     def _half_chain(self, task: Task, before: Self | None, seed: int) -> Self:
         """An estimator of half of the documents, to make as many sweeps as that of all has made."""

@@ -10,6 +10,7 @@ import numpy as np
 from joblib import effective_n_jobs
 
 from topicprism.backends import DEVICES
+from topicprism.defaults import AUTO, unless_auto
 from topicprism.documents import Threaded
 from topicprism.documents.corpus import MIN_WORDS, Corpus, Documents
 from topicprism.engines.gpu import OnGPU
@@ -23,7 +24,7 @@ from topicprism.estimators.base import (
     warn_of_fewer,
     warn_of_nothing,
 )
-from topicprism.estimators.parameters import AUTO, CPU, Tensor, parameters
+from topicprism.estimators.parameters import CPU, Tensor, parameters
 from topicprism.learn import FitRequest, FitResult, learn, learn_sketch
 from topicprism.spectral.settings import Settings
 from topicprism.spectral.sketch import Sketch
@@ -316,7 +317,3 @@ def _warn_of_short(n_short: int, n_documents: int) -> None:
             ShortDocumentsWarning,
             stacklevel=5,
         )
-
-
-def unless_auto(value: Any) -> Any:
-    return None if isinstance(value, str) and value == AUTO else value

@@ -11,7 +11,7 @@ import os
 import sys
 import traceback
 
-MISTAKE, DEFECT = 2, 70
+MISTAKE, DEFECT, INTERRUPTED = 2, 70, 130
 DEBUG = "TOPICPRISM_DEBUG"
 DISK_FULL = (errno.ENOSPC, getattr(errno, "EDQUOT", errno.ENOSPC), errno.EFBIG)
 

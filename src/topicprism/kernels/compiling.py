@@ -31,25 +31,25 @@ from numba.core.caching import (
     UserProvidedCacheLocator,
 )
 
-PACKAGE = Path(__file__).parents[1]
+SOURCES = Path(__file__).parents[2]
 MODULES = (  # all that have kernels
-    "kernels.aligned",
-    "kernels.cpu",
-    "kernels.evidence",
-    "kernels.face_sampling",
-    "kernels.faces",
-    "kernels.fold_in",
-    "kernels.gibbs",
-    "kernels.gradient",
-    "kernels.keys",
-    "kernels.many",
-    "kernels.products",
-    "kernels.propagation",
-    "kernels.random",
-    "kernels.simplex",
-    "kernels.variational",
-    "vectorizer.kernels",
-    "vectorizer.lexicon",
+    "topicprism.kernels.aligned",
+    "topicprism.kernels.cpu",
+    "topicprism.kernels.evidence",
+    "topicprism.kernels.face_sampling",
+    "topicprism.kernels.faces",
+    "topicprism.kernels.fold_in",
+    "topicprism.kernels.gibbs",
+    "topicprism.kernels.gradient",
+    "topicprism.kernels.keys",
+    "topicprism.kernels.many",
+    "topicprism.kernels.products",
+    "topicprism.kernels.propagation",
+    "topicprism.kernels.random",
+    "topicprism.kernels.simplex",
+    "topicprism.kernels.variational",
+    "topicprism.vectorizer.kernels",
+    "topicprism.vectorizer.lexicon",
 )
 DIGEST = 16
 NO_FOLDER = "no folder for it can be written"
@@ -189,7 +189,7 @@ def _whole(path: str) -> bool:
 @cache
 def _stamp() -> bytes:
     """A digest of all modules with kernels."""
-    files = [PACKAGE.joinpath(*module.split(".")).with_suffix(".py") for module in MODULES]
+    files = [SOURCES.joinpath(*module.split(".")).with_suffix(".py") for module in MODULES]
     return _digest(b"".join(_digest(file.read_bytes()) for file in files))
 
 

@@ -3,6 +3,7 @@
 ::
 
     auto             the whole procedure on one page
+    survey           how many documents and words there are, and in which order they are summed
     result           request and result                          FitRequest, FitResult
     spectrum         number of topics and alpha0 from a sketch   Spectrum
     model_regime     the regime "model": documents that follow sLDA
@@ -17,11 +18,13 @@
     judging          numbers of topics tried, and which topics documents support
     sampled_text     text by steered sampling from spectral topics
     hybrid           the spectral start and the steering of a sampler
+    sketch_regime    documents known by their moments alone
     defaults         every constant, with its reason
 """
 
-from topicprism.learn.auto import learn, learn_sketch
+from topicprism.learn.auto import learn
 from topicprism.learn.result import FitRequest, FitResult, Regime, Selection, Trial
+from topicprism.learn.sketch_regime import learn_sketch
 
 __all__ = [
     "FitRequest",

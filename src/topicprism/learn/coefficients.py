@@ -27,7 +27,7 @@ from scipy.interpolate import PchipInterpolator
 from scipy.stats import t as student_t
 
 from topicprism._typing import Array, Topic
-from topicprism.evaluation import match
+from topicprism.evaluation import Z95, match
 from topicprism.learn.defaults import MODEL
 from topicprism.learn.jackknife import jackknife_std, without_each
 from topicprism.learn.result import FitRequest
@@ -35,8 +35,6 @@ from topicprism.model import Model, TooManyTopics
 from topicprism.spectral.decompose import decompose, own_stream
 from topicprism.spectral.sketch import Sketch
 
-Z95 = 1.96  # standard errors on either side of a 95 % interval
-LEVELS = 41  # values of u
 Fit = Callable[[Sketch, float], tuple[float, Topic]]  # s and eta, at a logarithm of alpha0
 
 
@@ -161,7 +159,7 @@ def _errors(curve: PriorCurve, eta: Topic, s_without: Array, eta_without: Array)
     slope = away @ eta_without / max(float(away @ away), np.finfo(float).tiny)
     unexplained = np.maximum(eta_std**2 - (slope * s_std) ** 2, 0)
     t = _t95(len(s_without))
-    u = np.linspace(-t, t, LEVELS) * s_std
+    u = np.linspace(-t, t, MODEL.coefficient_levels) * s_std
     changes = curve.eta_at(curve.where(u)) - slope * u[:, None] - eta
     std: Topic = np.sqrt(t**2 * unexplained + np.abs(changes).max(axis=0) ** 2) / Z95
     return std

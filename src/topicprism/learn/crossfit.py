@@ -34,7 +34,7 @@ from numpy.typing import NDArray
 from topicprism._typing import Array, Doc, DocTopic, Ints, Topic, WordTopic
 from topicprism.documents.corpus import Corpus, Documents
 from topicprism.documents.subsets import KeyCounts, Subset
-from topicprism.evaluation import SAME_TOPIC, bhattacharyya, matched_topics
+from topicprism.evaluation import SAME_TOPIC, Z95, bhattacharyya, matched_topics, r2_std
 from topicprism.inference import infer
 from topicprism.learn.defaults import EFFECTS, TEXT
 from topicprism.learn.judging import only_supported
@@ -65,7 +65,7 @@ class Predictions:
 
     @property
     def r2_std(self) -> float:
-        return float(2 * np.sqrt(max(self.r2, 0.05)) * (1 - self.r2) / np.sqrt(max(self.n, 1)))
+        return r2_std(self.r2, self.n)
 
     @property
     def predicts(self) -> bool:
@@ -85,7 +85,7 @@ class Predictions:
 
 @dataclass(frozen=True)
 class CrossFit(Predictions):
-    """What halves of the documents say of a model of all of them."""
+    """A model of all documents beside those of their halves."""
 
     coef: Topic  # NaN where a topic was found in neither half
     std: Topic
@@ -94,7 +94,7 @@ class CrossFit(Predictions):
 
     def in_units(self, scale: ResponseScale) -> CrossFit:
         """The same of responses in their own units, having been of standardised ones."""
-        return replace(self, coef=scale.restored(self.coef), std=abs(scale.scale) * self.std)
+        return replace(self, coef=scale.unstandardised(self.coef), std=abs(scale.scale) * self.std)
 
     def effects(self, eta: Topic, shown: bool) -> tuple[Topic, Topic]:
         """Coefficients, those of ``eta`` for topics that neither half has, and standard errors.
@@ -103,7 +103,7 @@ class CrossFit(Predictions):
         if they are not to be shown: where nothing is predicted.
         """
         coef = np.where(np.isnan(self.coef), eta, self.coef)
-        std = np.hypot(self.std, (coef - eta) / EFFECTS.interval_z)
+        std = np.hypot(self.std, (coef - eta) / Z95)
         return coef, std if shown else np.full(len(eta), np.nan)
 
 
@@ -215,7 +215,7 @@ def _agreement(y: Doc, predicted: Doc) -> tuple[float, float, float]:
     return r2, float(a @ b) / size, float(a @ b) / np.sqrt(size * total)
 
 
-# --- what halves say of a result -------------------------------------------------------
+# --- a result with what halves show -------------------------------------------------------
 
 
 def with_cross_fit(
@@ -225,9 +225,9 @@ def with_cross_fit(
     context: FitContext,
     by_folds: Predictions | None = None,
 ) -> FitResult:
-    """The result with what halves of the documents say of it: effects, and topics they support.
+    """The result with effects by halves of the documents, and the topics that they support.
 
-    How well it predicts is what ``by_folds`` says, where there are such predictions.
+    How well it predicts is that of ``by_folds``, where there are such predictions.
     """
     if not halves:
         return replace(found, coef=None, coef_std=None)

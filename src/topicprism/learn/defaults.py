@@ -1,4 +1,7 @@
-"""Every constant of learning, with its reason or the experiment that chose it."""
+"""Every constant that results of learning depend on, with its reason or what chose it.
+
+Scores and intervals have theirs in :mod:`topicprism.evaluation`.
+"""
 
 from __future__ import annotations
 
@@ -18,10 +21,12 @@ class ModelDefaults:
     min_r2_share: float = 0.85  # of the R2 of topics fitted to the response, less r2_tolerance:
     r2_tolerance: float = 0.01  # simulated sLDA has shares of 0.89 to 0.98, reviews 0.1 and less
     alpha0_range: tuple[float, float] = (0.1, 100.0)  # where alpha0 is sought
+    alpha0_end: float = 1.001  # times an end of it, or less, is there: it was not found within
     alpha0_halvings: int = 9  # of that range on a log scale: to one per cent
     alpha0_restarts: int = 20  # of the power method, while alpha0 is sought
     usual_alpha0: float = 1.0  # where moments bound it from below only, or the bound if larger
     alpha0_points: int = 10  # of that range, at which coefficients are computed: 2.2-fold steps
+    coefficient_levels: int = 41  # errors of alpha0 at which coefficients are computed; not tuned
     coefficient_folds: int = 20  # a standard error from 20 values is itself known to 16 %
     jackknife_folds: int = 10  # for that of the noise variance, known to 24 %
     jackknife_restarts: int = 10  # of the power method in each of these
@@ -29,6 +34,10 @@ class ModelDefaults:
     noise_folds: int = 5  # of documents that topics are learnt without
     noise_tolerance: float = 0.075  # standard error over value: two of these are 15 %
     noise_splits: int = 2  # of the words of each document, at most
+    noise_sweeps: int = 8  # of inference over a document: proportions need not be exact, since
+    noise_inference_tolerance: float = 0.03  # the words of the other half decide
+    noise_word_types: int = 2_000  # of which the other half is made, the most frequent
+    noise_corpus_share: float = 0.05  # of all words in a document's expected ones: none has 0
 
 
 @dataclass(frozen=True)
@@ -65,10 +74,10 @@ class TextDefaults:
     tensor_alpha0: float = 0.5  # of 0.1, 0.3, 0.5 and 1: within 0.005 of each other
     tensor_restarts: int = 30  # of the power method
     signal_z: float = 4.0  # standard errors of E[y x] beyond chance, for topics of the response
-    signal_z_of_few: float = 1.0  # at 4, most cuts of 1,000 sentences get none; folds tell chance
+    signal_z_of_few: float = 1.0  # at 4, most cuts of 1,000 sentences get none; folds show chance
     response_alike: float = 0.85  # similarity of two topics of the response at most: EFFECTS.alike
     # is 0.9, and smoothing makes them a little more alike; 0.85 and none were compared
-    occurrences: float = 2.0  # of a word, of which half of what it says of the response is taken:
+    occurrences: float = 2.0  # of a word, of whose association with the response half is taken:
     # 0 predicts worse, 1 and 5 about as well (docs/notebook.md)
     steps_apart: tuple[float, ...] = (1.0, 1.25, 1.5, 2.0, 2.5, 3.0)  # times their distance
     agreement: float = 0.3  # experiments/response_topics.py
@@ -81,6 +90,8 @@ class TextDefaults:
     max_slope: float = 25.0  # of the variance of a response on that of its mean, which is 1 in the
     # model; not tuned: without a limit one odd document gave all others a thousandfold deviation
     noise_floor: float = 0.1  # of the mean square residual, at least, is noise
+    penalties: tuple[float, float, int] = (-6.0, 0.0, 13)  # of the ridge regression, per document:
+    # powers of ten from, to, and how many, of which cross-validation chooses; not tuned
 
 
 @dataclass(frozen=True)
@@ -118,6 +129,8 @@ class SteeringDefaults:
     few_words: int = 100_000  # to the spectral ones (experiments/few_documents.py)
     word_prior: float = 0.3  # on text
     word_prior_beside_another: float = 0.01  # where the spectral topics are the prior
+    start_sigma: tuple[float, float] = (0.1, 1.0)  # standard deviations of the response: with less
+    # noise, topics that a chain begins with would hardly change; more is none explained
     n_fixed_eta_sweeps: int = 20  # with the spectral coefficients, in the regime "model"
 
 
@@ -160,9 +173,10 @@ class EffectDefaults:
     r2_tolerance: float = 0.005  # given up for topics that are found again
     r2_tolerance_of_few: float = 0.02  # with fewer documents than TEXT.few_documents
     min_share: float = 0.01  # of the words, for a topic to be shown
+    min_unexplained: float = 0.1  # 1 - leverage, at least, that a residual is divided by: beyond,
+    # one document that a coefficient depends on alone would decide its standard error
     min_half_documents: int = 20  # with fewer in a half there are no standard errors
-    interval_z: float = 1.96  # standard errors on either side of a 95 % interval
-    difference_prior: float = 4.0  # degrees of freedom of what all topics say of a difference
+    difference_prior: float = 4.0  # degrees of freedom of the variance fitted to all topics
     prediction_z: float = 2.0  # of a correlation with held-out responses that is beyond chance
 
 

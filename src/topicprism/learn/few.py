@@ -1,8 +1,8 @@
 """Few documents: models of four fifths of them predict the others.
 
 Half of a few hundred documents often do not show what all of them do, so that halves which predict
-each other say little of how far to trust a model of all.  Nor does one part held out tell numbers
-of topics apart.  Both are taken from five folds here, each predicted from the other four.
+each other are little evidence of how far to trust a model of all.  Nor does one part held out
+separate numbers of topics.  Both are taken from five folds here, each predicted from the others.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from topicprism.documents.corpus import MIN_WORDS, Corpus
-from topicprism.documents.subsets import ALL, KeyCounts, Subset, gathered
+from topicprism.documents.subsets import ALL, KeyCounts, Subset, selected_documents
 from topicprism.inference import infer
 from topicprism.learn.crossfit import Predictions, predictions_of
 from topicprism.learn.defaults import TEXT
@@ -27,7 +27,7 @@ Learner = Callable[[Corpus, int], Model]  # of some documents, so many topics
 
 @dataclass
 class Folds:
-    """What five folds say of numbers of topics, each number learnt once."""
+    """Numbers of topics, compared by five folds; each number is learnt once."""
 
     corpus: Corpus
     keys: KeyCounts
@@ -49,8 +49,8 @@ class Folds:
             y.append(new.y)
             keys.append(new.keys)
             y_hat.append(infer(model, new.counts) @ model.eta)
-        told = np.concatenate(y), np.concatenate(y_hat), np.concatenate(keys)
-        found = predictions_of(*told)
+        tried = np.concatenate(y), np.concatenate(y_hat), np.concatenate(keys)
+        found = predictions_of(*tried)
         alpha0 = float(np.median([m.alpha.sum() for m in models]))
         variance = float(np.mean([m.sigma**2 for m in models]))
         trial = Trial(k, alpha0, variance, found.shrunk_r2, found.r2_std)
@@ -63,6 +63,6 @@ def folds_of(context: FitContext, learn: Learner) -> Folds | None:
     n = context.n_documents
     if not are_few(n, context.sketch) or n < TEXT.min_fold_documents * TEXT.few_folds:
         return None
-    corpus = context.docs.total(gathered, context.within).corpus
+    corpus = context.docs.total(selected_documents, context.within).corpus
     keys = KeyCounts.of(corpus, corpus.lengths >= MIN_WORDS)
     return Folds(corpus, keys, keys.cut(TEXT.few_folds), learn)

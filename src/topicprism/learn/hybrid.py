@@ -32,7 +32,14 @@ from topicprism.learn.result import (
     Selection,
     method_of_chain,
 )
-from topicprism.learn.ridge import Calibrated, best_alpha0, calibrate, products, regress
+from topicprism.learn.ridge import (
+    Calibrated,
+    best_alpha0,
+    calibrate,
+    products,
+    regress,
+    starting_sigma,
+)
 from topicprism.model import Model, ResponseScale
 from topicprism.samplers import Gaussian, Plan, State
 
@@ -69,7 +76,7 @@ class Hybrid:
         return cls(learn(docs, request, rng))
 
     @property
-    def holds(self) -> bool:
+    def follows_model(self) -> bool:
         """Whether the chain is that of the model: documents follow it, or the paper's is asked."""
         return self.spectral.regime is not Regime.TEXT
 
@@ -115,13 +122,13 @@ class Hybrid:
             )
         steered, few = self.steered(docs, asked), self.few(docs, asked)
         weight = STEERING.response_weight if steered else 1.0
-        beta = STEERING.word_prior_beside_another if self.holds else STEERING.word_prior
+        beta = STEERING.word_prior_beside_another if self.follows_model else STEERING.word_prior
         plan = replace(
             plan,
             family=Gaussian(_given(asked.response_weight, weight)),
             beta=_given(asked.beta, beta),
-            learn_alpha=bool(_given(asked.learn_alpha, not (self.holds or few))),
-            n_fixed_eta_sweeps=STEERING.n_fixed_eta_sweeps if self.holds else 0,
+            learn_alpha=bool(_given(asked.learn_alpha, not (self.follows_model or few))),
+            n_fixed_eta_sweeps=STEERING.n_fixed_eta_sweeps if self.follows_model else 0,
         )
         if steered:
             return replace(plan, prior_shift=self._steering(docs, asked))
@@ -130,7 +137,7 @@ class Hybrid:
         if few:
             prior = self.spectral.model.mu * (words.sum() / self.spectral.model.n_topics)
             return replace(plan, frozen=self.spectral.frozen_topics, prior_shift=lambda _: prior)
-        if self.holds and asked.beta is None:
+        if self.follows_model and asked.beta is None:
             prior = as_wide_as(self.spectral.model, words / words.sum())
             return replace(plan, prior_shift=lambda _: prior)
         return plan
@@ -154,17 +161,17 @@ class Hybrid:
         given = asked.alpha0 is not None and not self.spectral.as_printed  # Algorithm 2 has used it
         if plan.learn_alpha or given:
             model = model.with_alpha0(_given(asked.alpha0, 1.0))
-        if not self.holds:
+        if not self.follows_model:
             with one_blas_thread:
                 found = regress(docs.total(products, model, ALL))
             model = replace(model, eta=found.eta, sigma=float(np.sqrt(found.variance)))
-        return replace(model, sigma=min(max(model.sigma, 0.1), 1.0))  # y has variance 1
+        return replace(model, sigma=starting_sigma(model.sigma))
 
     def calibrated(
         self, docs: Threaded, model: Model, plan: Plan, asked: HybridRequest, scale: ResponseScale
     ) -> Calibrated | None:
         """The sampled model with the coefficients of a regression; None where the chain's are."""
-        if self.holds or not asked.refit:
+        if self.follows_model or not asked.refit:
             return None
         with one_blas_thread:
             if plan.frozen:
@@ -184,7 +191,7 @@ class Hybrid:
         found = self.spectral.selection
         start = found.reasons[METHOD]
         reasons = found.reasons | {METHOD: method_of_chain(self.spectral.regime, start)}
-        if self.holds or not asked.refit:
+        if self.follows_model or not asked.refit:
             reasons["noise_variance"] = FROM_DRAWS
         if plan.learn_alpha and not self.steered(docs, asked):
             reasons["alpha0"] = FROM_DRAWS

@@ -1,4 +1,4 @@
-"""What is told of each number of topics that was tried, and which topics documents support.
+"""Scores of each number of topics that was tried, and which topics documents support.
 
 Likelihood: of the words of one half of each document that topics were not learnt from, given its
 other half, per word.  It is the highest over strengths of the prior, since the prior by which
@@ -26,6 +26,7 @@ from topicprism.documents.corpus import Corpus, Documents
 from topicprism.documents.subsets import KeyCounts, Subset
 from topicprism.documents.sums import Additive
 from topicprism.evaluation import (
+    N_TOP_WORDS,
     SAME_TOPIC,
     bhattacharyya,
     exclusivity,
@@ -41,7 +42,6 @@ from topicprism.model import Model
 from topicprism.show.words import top_ids
 
 R = TypeVar("R")
-N_TOP = 10  # words of a topic
 
 
 @dataclass(frozen=True)
@@ -64,7 +64,7 @@ def judged(
     keys: KeyCounts,
     within: Subset,
 ) -> Trial:
-    """The trial with what words say of its models, each beside documents it has not seen."""
+    """The trial with scores of its models by words, each by documents that it has not seen."""
     models = [replace(model, burstiness=0.0) for _, model in held_out]
     of_words = [
         likelihoods(
@@ -75,7 +75,7 @@ def judged(
         )
         for model, (half, _) in zip(models, held_out, strict=True)
     ]
-    ids = [top_ids(model, N_TOP, by="probability") for model in models]
+    ids = [top_ids(model, N_TOP_WORDS, by="probability") for model in models]
     words = np.unique(np.concatenate([i for topics in ids for i in topics]))
     found = docs.total(words_together, words, within)
     coherent = [np.nanmean(npmi_of(topics, words, found.both, found.n)) for topics in ids]
@@ -127,10 +127,10 @@ def better(more: Trial, fewer: Trial) -> bool:
 
 
 def describe(trials: Sequence[Trial], taken: int) -> str:
-    """What halves of the documents said of numbers of topics, one after the other."""
+    """Numbers of topics, by what halves of the documents have in common, in words."""
     if trials[0].n_in_common is None:  # there are no halves
         return f"the fit began with {taken}"
-    last, said = trials[-1], ", ".join(f"{t.n_in_common} of {t.n_topics}" for t in trials)
+    last, common = trials[-1], ", ".join(f"{t.n_in_common} of {t.n_topics}" for t in trials)
     if last.n_topics != taken:
         end = f"{last.n_topics} are no better than {taken}"
     elif allow_more(last):
@@ -138,7 +138,7 @@ def describe(trials: Sequence[Trial], taken: int) -> str:
     else:
         small = last.n_topics - (last.n_large or 0)
         end = f"more are not tried, since {small} of {taken} are small or like others"
-    return f"halves of the documents have {said} topics in common; {end}"
+    return f"halves of the documents have {common} topics in common; {end}"
 
 
 # --- topics that documents support ------------------------------------------------------
@@ -162,7 +162,7 @@ def mean_shares(c: Corpus, model: Model, subset: Subset) -> Shares:
 
 
 def with_common(trial: Trial, docs: Documents, halves: Halves, keys: KeyCounts) -> Trial:
-    """The trial with what :func:`supported` says of halves that were learnt with its topics."""
+    """The trial with how many topics halves of the documents have in common."""
     if not halves:
         return trial
     (_, one), (_, other) = halves

@@ -39,11 +39,6 @@ from topicprism.learn.defaults import MODEL
 from topicprism.learn.jackknife import jackknife_std, jackknife_value
 from topicprism.model import Model
 
-ROUGH_INFERENCE = EPInference(
-    max_sweeps=8, tolerance=0.03, must_converge=False
-)  # h need not be exact
-MAX_WORD_TYPES = 2_000  # that g is made of, the most frequent
-CORPUS_SHARE = 0.05  # of the corpus in q, so that no word is next to impossible
 BLOCK = 256  # documents at once
 
 
@@ -132,7 +127,10 @@ def proportions(model: Model, seen: csr_array, other: csr_array) -> tuple[DocTop
 
     A document whose other half is empty has no g, and no weight.
     """
-    known = posterior(model, seen, ROUGH_INFERENCE)
+    rough = EPInference(
+        MODEL.noise_sweeps, tolerance=MODEL.noise_inference_tolerance, must_converge=False
+    )
+    known = posterior(model, seen, rough)
     g, variance = np.empty_like(known.h), np.empty(len(known.h))
     n = other.sum(axis=1)
     words = np.maximum(n, 1)
@@ -148,11 +146,11 @@ def proportions(model: Model, seen: csr_array, other: csr_array) -> tuple[DocTop
 def _blocks(model: Model, h: DocTopic, X: csr_array) -> Iterator[tuple[slice, Array, DocTopic]]:
     """A and mu' diag(1/q) n, n the counts, of some documents at a time."""
     p = model.mu @ (model.alpha / model.alpha.sum())
-    kept = np.argsort(-p, kind="stable")[: min(MAX_WORD_TYPES, int((p > 0).sum()))]
+    kept = np.argsort(-p, kind="stable")[: min(MODEL.noise_word_types, int((p > 0).sum()))]
     mu, p, X = model.mu[kept], p[kept], X[:, kept]
-    k = model.n_topics
+    k, share = model.n_topics, MODEL.noise_corpus_share
     pairs = (mu[:, :, None] * mu[:, None, :]).reshape(-1, k * k)
     for start in range(0, len(h), BLOCK):
         rows = slice(start, min(start + BLOCK, len(h)))
-        weights = 1 / (CORPUS_SHARE * p + (1 - CORPUS_SHARE) * (h[rows] @ mu.T))
+        weights = 1 / (share * p + (1 - share) * (h[rows] @ mu.T))
         yield rows, (weights @ pairs).reshape(-1, k, k), X[rows].multiply(weights) @ mu

@@ -102,7 +102,7 @@ def topics_of(
 def _without_chance(sketch: Sketch, mu: WordTopic) -> WordTopic:
     """Topics nearer to the words' frequencies, p + (mu - p) p / (p + a), by words that are rare.
 
-    What a word says of the response is the mean of as many responses as it has occurrences: of few
+    The association of a word is the mean of as many responses as it has occurrences: of few
     it is chance, and in short documents no other words make up for it.  a is what
     ``TEXT.occurrences`` of them are.
     """

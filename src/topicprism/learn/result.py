@@ -201,7 +201,7 @@ class FitResult:
             model=self.model.in_units(scale),
             selection=replace(found, noise_variance=variance, trials=tuple(trials)),
             predictive_variance=self.predictive_variance * (size**2, 1.0),
-            coef=None if self.coef is None else scale.restored(self.coef),
+            coef=None if self.coef is None else scale.unstandardised(self.coef),
             coef_std=None if self.coef_std is None else size * self.coef_std,
             solution=solution and replace(solution, model=solution.model.in_units(scale)),
         )

@@ -23,10 +23,14 @@ from topicprism.documents.subsets import Subset
 from topicprism.documents.sums import Additive
 from topicprism.evaluation import split_words, word_log_likelihood
 from topicprism.inference import Posterior, infer, posterior
-from topicprism.learn.defaults import TEXT
+from topicprism.learn.defaults import EFFECTS, STEERING, TEXT
 from topicprism.model import Model, ResponseScale
 
-PENALTIES = np.logspace(-6, 0, 13)  # per document, tried by generalised cross-validation
+
+def starting_sigma(sigma: float) -> float:
+    """That of a standardised response, within the bounds in which a chain begins."""
+    low, high = STEERING.start_sigma
+    return min(max(sigma, low), high)
 
 
 @dataclass(frozen=True)
@@ -108,7 +112,7 @@ def regress(p: Products) -> Regression:
     values, vectors = np.linalg.eigh(p.hh)
     values, b = np.maximum(values, 0), vectors.T @ p.hy
     best, found = np.inf, (b * 0, 1.0, 0.0)
-    for penalty in PENALTIES * p.n:
+    for penalty in np.logspace(*TEXT.penalties) * p.n:
         eta, used = b / (values + penalty), float((values / (values + penalty)).sum())
         left = p.error(vectors @ eta)
         score = left / max(p.n - used, 1e-9) ** 2
@@ -129,7 +133,7 @@ def regress_robustly(h: DocTopic, y: Doc, keys: NDArray[np.uint64]) -> tuple[Top
     found = regress(p)
     inverse = np.linalg.inv(p.hh + found.penalty * np.eye(h.shape[1]))
     leverage = np.einsum("dk,kl,dl->d", h, inverse, h)
-    error = (y - h @ found.eta) / np.maximum(1 - leverage, 0.1)
+    error = (y - h @ found.eta) / np.maximum(1 - leverage, EFFECTS.min_unexplained)
     _, cluster = np.unique(keys, return_inverse=True)
     scores = np.zeros((cluster.max(initial=0) + 1, h.shape[1]))
     np.add.at(scores, cluster, h * error[:, None])

@@ -8,10 +8,10 @@
 3. The same is done on each half of the documents, which gives effects, their standard errors, and
    whether topics are found again (:mod:`topicprism.learn.crossfit`).
 4. Where sampled topics predict much less than topics fitted to the response, the result is that
-   of :mod:`topicprism.learn.text_regime`: few words tell of the response, beside much else.
+   of :mod:`topicprism.learn.text_regime`: few words are associated with the response.
 5. Unless their number was asked for, more topics are tried where the halves have nearly all in
-   common (:mod:`topicprism.learn.judging`).  If documents do not support some of the topics, these are
-   dropped, and as many as are left are learnt once more.
+   common (:mod:`topicprism.learn.judging`).  If documents do not support some of the topics,
+   these are dropped, and as many as are left are learnt once more.
 
 At most SAMPLED.max_documents documents are sampled, in the order of their keys.
 """
@@ -28,7 +28,7 @@ import numpy as np
 from topicprism._typing import Counts, Topic, WordTopic
 from topicprism.documents import Threaded
 from topicprism.documents.corpus import Corpus, take_rows
-from topicprism.documents.subsets import ALL, KeyCounts, Subset, gathered
+from topicprism.documents.subsets import ALL, KeyCounts, Subset, selected_documents
 from topicprism.inference import weighed
 from topicprism.learn import text_regime
 from topicprism.learn.crossfit import fit_halves, held_out, with_cross_fit
@@ -48,7 +48,14 @@ from topicprism.learn.result import (
     method_of_text,
     selection_of,
 )
-from topicprism.learn.ridge import Calibrated, best_prior, calibrate, products, regress
+from topicprism.learn.ridge import (
+    Calibrated,
+    best_prior,
+    calibrate,
+    products,
+    regress,
+    starting_sigma,
+)
 from topicprism.model import Model
 from topicprism.samplers import (
     Gaussian,
@@ -123,10 +130,10 @@ def _attempt(context: FitContext, k: int, seeds: list[int]) -> _Attempt:
     learner = _HalfLearner(context, k, [*seeds])
     halves = fit_halves(context.keys, ALL, learner)
     spectral = [(half, m) for (half, _), m in zip(halves, learner.spectral, strict=True)]
-    told, models = held_out(context.docs, halves), [m for _, m in halves]
+    scored, models = held_out(context.docs, halves), [m for _, m in halves]
     alpha0 = float(np.median([m.alpha.sum() for m in models])) if models else 0.0
     variance = float(np.mean([m.sigma**2 for m in models])) if models else 0.0
-    return _Attempt(context, halves, spectral, Trial(k, alpha0, variance, told.r2, told.r2_std))
+    return _Attempt(context, halves, spectral, Trial(k, alpha0, variance, scored.r2, scored.r2_std))
 
 
 def _number_of_topics(first: _Attempt, seeds: list[int]) -> tuple[_Attempt, list[Trial]]:
@@ -201,7 +208,7 @@ class SteeredChain:
         k = start.n_topics
         model = Model(np.full(k, SAMPLED.alpha0 / k), start.mu, np.zeros(k), 1.0)
         first = regress(docs.total(products, model, ALL))
-        sigma = min(max(float(np.sqrt(first.variance)), 0.1), 1.0)
+        sigma = starting_sigma(float(np.sqrt(first.variance)))
         return replace(model, eta=first.eta, sigma=sigma)
 
 
@@ -247,7 +254,7 @@ class _HalfLearner:
 
 
 def _of_the_response(context: FitContext, sampled: float, spectral: float) -> FitResult:
-    """Where words say little of the response beside much else, the chain does not find it."""
+    """Where few words are associated with the response, the chain does not find them."""
     found = text_regime.from_documents(context)
     why = (
         f"{found.selection.reasons['n_topics']}; not sampled, since sampled topics predict "
@@ -268,7 +275,7 @@ def _start(context: FitContext, k: int) -> Model:
 def _sample(context: FitContext, n_topics: int) -> tuple[Threaded, FitContext]:
     """The documents that are sampled, in memory and in the order of their keys; their context."""
     some = context.sample(SAMPLED.max_documents)
-    corpus = without_floods(some.docs.total(gathered, ALL).corpus)
+    corpus = without_floods(some.docs.total(selected_documents, ALL).corpus)
     docs = Threaded(corpus, getattr(context.docs, "n_threads", 1))
     own = replace(some, docs=docs, keys=KeyCounts.of(corpus), within=ALL)
     if not context.ordered:

@@ -1,8 +1,9 @@
-"""Where text is known by its moments alone: coefficients from documents drawn from these.
+"""Where documents are known by their moments alone.
 
-Predictions are eta . h, with h inferred from the words of a document, so eta has to be that of a
-regression on inferred proportions (:mod:`topicprism.learn.ridge`).  A sketch has no document to
-infer any from, but second moments of them.  With x the words of a document in a few coordinates::
+Of text, coefficients are from documents drawn from these moments.  Predictions are eta . h, with
+h inferred from the words of a document, so eta has to be that of a regression on inferred
+proportions (:mod:`topicprism.learn.ridge`).  A sketch has no document to infer any from, but second
+moments of them.  With x the words of a document in a few coordinates::
 
     C = E[x x] - E[x] E[x]',  c = E[y x] - E[y] E[x]
     u ~ Normal(E[x], C),      y = E[y] + c'(C + penalty)^-1 (u - E[x])
@@ -23,6 +24,8 @@ from scipy.sparse import csr_array
 
 from topicprism._typing import Array, Coord, Counts, Doc, Square
 from topicprism.inference import infer
+from topicprism.kernels.blas import one_blas_thread
+from topicprism.learn import model_regime
 from topicprism.learn.defaults import SKETCH, TEXT
 from topicprism.learn.response_topics import chance_of_response, topics_of
 from topicprism.learn.result import (
@@ -35,10 +38,36 @@ from topicprism.learn.result import (
     selection_of,
 )
 from topicprism.learn.ridge import Products, regress
+from topicprism.learn.spectrum import describe_spectrum, determines_alpha0, read_spectrum
 from topicprism.model import Model
 from topicprism.spectral.basis import orthonormal
 from topicprism.spectral.sketch import Sketch
 from topicprism.spectral.whitening import fixed_signs
+
+
+def learn_sketch(sketch: Sketch, request: FitRequest, rng: np.random.Generator) -> FitResult:
+    """The model in a sketch alone: numbers of topics cannot be compared without documents.
+
+    A sketch does not know how often words are repeated.  So the spectrum of a little text may seem
+    to end; but then no alpha0 agrees with its moments, and the number of topics is not believed.
+    """
+    request.check(sketch.basis.width)
+    if request.as_printed:
+        raise ValueError(
+            "regime='paper' was asked of a sketch, but the paper's algorithms whiten the moments "
+            "of all words; fit documents, or use regime='auto'"
+        )
+    found = model_regime.from_sketch(sketch, read_spectrum(sketch, request), request, rng)
+    asked = request.alpha0 is not None or request.n_topics is not None
+    if found is not None and (
+        asked or found.model.n_topics == 1 or determines_alpha0(found.selection.alpha0)
+    ):
+        return found.saying_its_method(request.settings.method, request.supervised)
+    k = request.n_topics or min(SKETCH.n_topics, sketch.basis.width)
+    why = f"{describe_spectrum(sketch)}; {k} is the default without documents to compare numbers on"
+    why = AS_ASKED if request.n_topics else why
+    with one_blas_thread:
+        return from_sketch(sketch, k, why, request, rng)
 
 
 def from_sketch(

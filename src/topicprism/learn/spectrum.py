@@ -1,4 +1,4 @@
-"""The number of topics and alpha0 from a sketch, and whether the model holds at all.
+"""The number of topics and alpha0 from a sketch, and whether documents follow the model at all.
 
 For documents from the model everything is in the sketch.  The spectrum of E[x x] ends at k:
 beyond it eigenvalues are noise, and how large noise can be is known.  And the Dirichlet
@@ -40,12 +40,12 @@ def read_spectrum(sketch: Sketch, request: FitRequest, sums: WordSums | None = N
     trace = 0.0 if sums is None else trace_of_A(sums)
     k = request.n_topics or n_from_spectrum(sketch)
     chosen = request.n_topics is None
-    holds = k > 0 and spectrum_ends_at(sketch, k) and spectrum_is_complete(sketch, k, trace)
+    follows_model = k > 0 and spectrum_ends_at(sketch, k) and spectrum_is_complete(sketch, k, trace)
     if chosen and k > min(MODEL.max_topics, sketch.basis.width - SPARE_COORDINATES):
-        holds = False  # it may go on beyond the sketch
+        follows_model = False  # it may go on beyond the sketch
     if chosen and k == 1 and request.supervised and response_has_signal(sketch):
-        holds = False  # one topic cannot explain the response, and the words do
-    if not holds:
+        follows_model = False  # one topic cannot explain the response, and the words do
+    if not follows_model:
         return Spectrum(Regime.TEXT, k, describe_spectrum(sketch))
     return Spectrum(Regime.MODEL, k, _describe_end(sketch, k) if chosen else AS_ASKED)
 
@@ -144,14 +144,14 @@ def describe_spectrum(sketch: Sketch) -> str:
 def determines_alpha0(alpha0: float) -> bool:
     """Whether the value found is within the range searched, not at its end."""
     low, high = MODEL.alpha0_range
-    return low * 1.001 < alpha0 < high / 1.001
+    return low * MODEL.alpha0_end < alpha0 < high / MODEL.alpha0_end
 
 
 def describe_alpha0(alpha0: float, interval: tuple[float, float] | None = None) -> str:
     """Why it was chosen; ``interval`` is one of 95 %."""
     low, high = MODEL.alpha0_range
     known = f" (95 % interval {interval[0]:.2g} to {interval[1]:.2g})" if interval else ""
-    if determines_alpha0(alpha0) and interval and interval[1] >= high / 1.001:
+    if determines_alpha0(alpha0) and interval and interval[1] >= high / MODEL.alpha0_end:
         return (
             f"assumed: {MODEL.usual_alpha0:g}, or the lower end of the interval if that is more, "
             f"since moments do not bound it from above{known}"

@@ -16,6 +16,7 @@ import numpy as np
 
 from topicprism.documents.corpus import Corpus, Documents
 from topicprism.documents.subsets import ALL, KeyCounts, Subset, SubsetDocuments, in_key_order
+from topicprism.evaluation import r2_std
 from topicprism.learn.crossfit import fit_halves, with_cross_fit
 from topicprism.learn.defaults import MODEL, TEXT
 from topicprism.learn.few import Folds, folds_of
@@ -243,5 +244,4 @@ def _trial(
     found = regress(docs.total(products, model, subset))
     tried_on = held_out.total(products, model, ALL)
     fit = tried_on.pr2(found.eta)
-    std = 2 * np.sqrt(max(fit, 0.05)) * (1 - fit) / np.sqrt(max(tried_on.n, 1))
-    return Trial(k, alpha0, found.variance, fit, float(std)), model
+    return Trial(k, alpha0, found.variance, fit, r2_std(fit, tried_on.n)), model

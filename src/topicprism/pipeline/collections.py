@@ -32,7 +32,6 @@ from topicprism.engines.tasks import (
     submit,
 )
 from topicprism.pipeline.drawing import Drawing, Drawn, Keys, text_keys
-from topicprism.pipeline.fitted import TopicPipeline, assemble
 from topicprism.pipeline.inputs import as_documents, as_list, kept, warn_of_missing
 from topicprism.pipeline.lazily import lazily as lazily
 from topicprism.pipeline.lazily import score as score
@@ -54,20 +53,19 @@ def are_counts(X: Any) -> bool:
     return getattr(X, "ndim", 1) == 2
 
 
-def fit_collection(texts: Any, y: Any, counts: Counts, topics: Any, log: bool) -> TopicPipeline:
-    """As ``topicprism.fit`` of the same documents in memory."""
+def fit_collection(texts: Any, y: Any, counts: Counts, topics: Any, log: bool) -> dict[str, Any]:
+    """As ``topicprism.fit`` of the same documents in memory: both steps are fitted."""
     start, client = time.perf_counter(), current_client()
     check_estimator(topics)
     check_workers(client)
     parts = of_partitions(client, read, "partition", texts, y, on_workers(counts))
     found, _ = fit_parts(client, parts, Fit(counts, topics, log))
-    found.info_["seconds"] = round(time.perf_counter() - start, 3)
-    return found
+    return found | {"seconds": round(time.perf_counter() - start, 3)}
 
 
 def fit_sources(
     sources: Sequence[Source], names: Sequence[str], client: Any, fit: Fit
-) -> tuple[TopicPipeline, Counted]:
+) -> tuple[dict[str, Any], Counted]:
     """As ``fit_chunks`` of the same rows: each source is read by a worker."""
     check_estimator(fit.topics)
     check_workers(client)
@@ -133,7 +131,7 @@ class Fit:
     watch: Progress = field(default_factory=Silent)
 
 
-def fit_parts(client: Any, parts: list[Any], fit: Fit) -> tuple[TopicPipeline, Counted]:
+def fit_parts(client: Any, parts: list[Any], fit: Fit) -> tuple[dict[str, Any], Counted]:
     """Of futures of :class:`Read`, which is emptied so that workers may forget them."""
     counts, topics, every = fit.counts, fit.topics, list(parts)
     try:
@@ -166,7 +164,7 @@ def fit_parts(client: Any, parts: list[Any], fit: Fit) -> tuple[TopicPipeline, C
         raise
     held, base = aside.held_out, aside.baseline
     info = found.ledger.info(counts, topics, len(held), len(base)) | {"log": scale}
-    return assemble(counts, topics, info), Counted(docs, held, base, drawn)
+    return info, Counted(docs, held, base, drawn)
 
 
 def _learnt(counts: Any, tally: Tally) -> FastCountVectorizer:

@@ -292,7 +292,7 @@ def fit(
     given = (are_counts if elsewhere is None else elsewhere.are_counts)(docs)
     counts = counts_step(counting, vocabulary, n_jobs, given)
     if elsewhere is not None:
-        found: TopicPipeline = elsewhere.fit_collection(texts, y, counts, topics, log)
+        found = assemble(counts, topics, elsewhere.fit_collection(texts, y, counts, topics, log))
     else:
         batch = present(docs, None if y is None else as_list(y))
         steps = [("counts", counts), ("topics", topics)]

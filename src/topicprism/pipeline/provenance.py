@@ -206,7 +206,7 @@ def _kind(response: dict[str, Any] | None) -> str:
 
 
 def facts_about(topics: Any) -> dict[str, Any]:
-    """What a fitted estimator tells by itself, for ``info``."""
+    """Facts of a fitted estimator by itself, for ``info``."""
     from topicprism import __version__
 
     return {

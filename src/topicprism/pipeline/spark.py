@@ -33,7 +33,6 @@ from topicprism.engines.stages import (
     mapped,
     rows,
 )
-from topicprism.pipeline.fitted import TopicPipeline, assemble
 from topicprism.pipeline.inputs import kept, warn_of_missing
 from topicprism.pipeline.provenance import Ledger
 from topicprism.scales import Scale, fitted
@@ -47,8 +46,11 @@ NUMBERS = ("tinyint", "smallint", "int", "bigint", "float", "double", "decimal",
 
 def fit_collection(
     frame: Any, y: None, counts: FastCountVectorizer, topics: Any, log: bool
-) -> TopicPipeline:
-    """As ``topicprism.fit`` of the same documents in memory: of columns of texts and responses."""
+) -> dict[str, Any]:
+    """As ``topicprism.fit`` of the same documents in memory: of columns of texts and responses.
+
+    Both steps are fitted, and the facts of the fit returned.
+    """
     start, frame = time.perf_counter(), checked(frame, topics)
     own = clone(counts).set_params(n_jobs=None)
     parts = mapped(frame, read, own).persist()
@@ -71,7 +73,7 @@ def fit_collection(
     finally:
         docs.unpersist()
     info = found.ledger.info(counts, topics) | {"log": scale}
-    return assemble(counts, topics, info | {"seconds": round(time.perf_counter() - start, 3)})
+    return info | {"seconds": round(time.perf_counter() - start, 3)}
 
 
 def are_counts(frame: Any) -> bool:

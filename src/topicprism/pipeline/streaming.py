@@ -21,7 +21,6 @@ from topicprism.documents import OnDisk
 from topicprism.documents.corpus import Corpus, Documents
 from topicprism.io.tables import TableError
 from topicprism.pipeline.drawing import Drawing, Drawn
-from topicprism.pipeline.fitted import TopicPipeline, assemble
 from topicprism.pipeline.inputs import Batch, warn_of_unspaced
 from topicprism.pipeline.provenance import Ledger
 from topicprism.pipeline.scoring import Kept
@@ -65,9 +64,10 @@ def fit_chunks(
     seed: int = FITTING.random_state,
     folder: Path,
     progress: Progress | None = None,
-) -> tuple[TopicPipeline, Counted]:
-    """What ``topicprism.fit`` gives for the same documents, and the counts it was learnt from.
+) -> tuple[dict[str, Any], Counted]:
+    """As ``topicprism.fit`` of the same documents: ``counts`` and ``topics`` are fitted.
 
+    The facts of the fit are returned, and the counts it was learnt from.
     Counts are kept in ``folder``; an estimator that has no ``fit_documents`` needs them in
     memory and gets them there.  A share of ``held_out`` is not learnt from.  With ``log`` the
     logarithm of the response is fitted; documents held out keep the response itself.
@@ -86,7 +86,7 @@ def fit_chunks(
     else:
         topics.fit(counted.docs.counts, counted.docs.y)  # type: ignore[attr-defined]  # a Corpus
     info = ledger.info(counts, topics, len(counted.held_out), len(counted.baseline))
-    return assemble(counts, topics, info | {"log": scale}), counted
+    return info | {"log": scale}, counted
 
 
 @dataclass(frozen=True)

@@ -9,18 +9,18 @@ from typing import Any, Protocol, TypeVar
 from topicprism.documents.corpus import Documents
 from topicprism.documents.subsets import (
     OfDocuments,
-    gathered,
     in_key_order,
     of_subset,
     of_subsets,
+    selected_documents,
 )
-from topicprism.learn.auto import survey
 from topicprism.learn.crossfit import inferred
 from topicprism.learn.judging import mean_shares, words_together
 from topicprism.learn.noise import cross_products
 from topicprism.learn.refine import expected_counts
 from topicprism.learn.response_topics import sizes_by_fold
 from topicprism.learn.ridge import completion, products, residual_sums
+from topicprism.learn.survey import survey
 from topicprism.spectral.moments import pair_products, sketch_sums, word_sums
 
 S = TypeVar("S")
@@ -37,7 +37,7 @@ PURPOSES: dict[Callable[..., Any], str] = {  # of a pass, by the function whose 
     residual_sums: "estimating predictive variance",
     inferred: "regressing halves on topics of each other",
     mean_shares: "measuring topics",
-    gathered: "gathering documents",
+    selected_documents: "gathering documents",
     completion: "measuring the likelihood of words",
     words_together: "measuring coherence",
 }

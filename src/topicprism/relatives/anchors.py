@@ -27,14 +27,15 @@ import numpy as np
 
 from topicprism._typing import Array, Counts, Doc, Ints, Topic, Word, WordTopic
 from topicprism.documents.sums import Additive
+from topicprism.inference import dirichlet_variance
 from topicprism.kernels.blas import one_blas_thread
 from topicprism.kernels.simplex import on_simplex
 from topicprism.model import Model
 
 BLOCK = 500  # words whose rows are made, or explained, at once
 MIN_RESIDUAL = 1e-8  # share of a row's length that no anchor explains, for it to be another
-ALPHA0_RANGE = 1e-2, 1e2  # outside of which pairs of words do not tell it
-UNTOLD = 1.0  # alpha0 where they do not
+ALPHA0_RANGE = 1e-2, 1e2  # outside of which pairs of words do not determine it
+DEFAULT_ALPHA0 = 1.0  # alpha0 where they do not
 
 
 @dataclass(frozen=True)
@@ -146,8 +147,8 @@ def recover(m: Moments, rows: Array, anchors: Ints, alpha0: float | None, n_thre
         alpha0 = concentration(inverse @ m.Q @ inverse.T, share)
     many = len(anchors) > 1  # the mean response is all that one topic has
     eta = (alpha0 + 1) * (m.r[anchors] - m.y) * many + m.y
-    spread = float(share @ eta**2 - (share @ eta) ** 2) / (alpha0 + 1)
-    return Model(alpha0 * share, mu, eta, float(np.sqrt(max(m.variance - spread, 0.0))))
+    of_topics = float(dirichlet_variance(share, alpha0, eta))
+    return Model(alpha0 * share, mu, eta, float(np.sqrt(max(m.variance - of_topics, 0.0))))
 
 
 def weights(rows: Array, anchors: Ints, n_threads: int = 1) -> WordTopic:
@@ -167,4 +168,4 @@ def concentration(R: Array, share: Topic) -> float:
     size = float((towards**2).sum())
     ratio = float(((R - np.diag(share)) * towards).sum()) / size if size > 0 else 0.5
     found, (low, high) = ratio / (1 - ratio) if ratio < 1 else np.inf, ALPHA0_RANGE
-    return float(found) if low < found < high else UNTOLD
+    return float(found) if low < found < high else DEFAULT_ALPHA0

@@ -29,10 +29,10 @@ from scipy.special import log_softmax
 from topicprism._typing import Array, Counts, DocTopic, Ints, Topic, WordTopic
 from topicprism.documents.corpus import cut, take_rows
 from topicprism.kernels import evidence as kernels
+from topicprism.relatives import N_PARTS
 
 N_SWEEPS, SWEEP_TOLERANCE = 100, 1e-5  # over the words of a document, at most and until
-N_PARTS = 16  # of the documents, for threads; their sums are added in one order
-MIXED = 0.05  # of uniform columns into T, before it is moved
+UNIFORM_SHARE = 0.05  # of uniform columns into T, before it is moved
 MAX_HALVINGS = 12
 
 
@@ -117,7 +117,7 @@ def discriminative(
 ) -> tuple[Transformed, Array]:
     """T from which mean log p(c | words) rises no more, and that mean after each step."""
     k = model.mu.shape[1]
-    model = replace(model, T=(1 - MIXED) * model.T + MIXED / k)
+    model = replace(model, T=(1 - UNIFORM_SHARE) * model.T + UNIFORM_SHARE / k)
     value, slope = _conditional(model, X, label, n_threads)
     trace, step = [value], 1.0
     for _ in range(n_iterations):

@@ -9,7 +9,7 @@ mean.  With q = Dirichlet(h | gamma) times a row of phi for each word, the bound
 number    y ~ Normal(eta . zbar, noise): E_q of its logarithm is exact
 class     p(c) ~ exp(eta[c] . zbar): -log sum over l of E_q[exp(eta[l] . zbar)] is below
           E_q of its logarithm
-prior     log p = beta sum(log mu) - sum(eta**2) / (2 ETA_VARIANCE)
+prior     log p = beta sum(log mu) - sum(eta**2) / (2 eta_variance)
 ========  ============================================================================
 
 Every step maximises or raises the bound in some unknowns, the others fixed, and so the bound never
@@ -33,12 +33,12 @@ from topicprism._typing import Array, Counts, Doc, DocTopic, Topic, WordTopic
 from topicprism.documents.corpus import cut
 from topicprism.kernels import variational as kernels
 from topicprism.kernels.blas import one_blas_thread
+from topicprism.relatives import N_PARTS
+from topicprism.samplers.state import SAMPLER
 
-ETA_VARIANCE = 100.0  # of the prior of coefficients, for a response of variance 1
 ETA_START = 1.0  # the largest coefficient to begin with, for a response of variance 1
 MIN_NOISE = 1e-6  # of a response of variance 1
 N_SWEEPS, SWEEP_TOLERANCE = 20, 1e-4  # over the words of a document, at most and until
-N_PARTS = 16  # of the documents, for threads; their sums are added in one order
 CLASS_STEPS = 10  # of L-BFGS, each time coefficients of classes are raised
 
 
@@ -101,7 +101,7 @@ class Number:
     ) -> tuple[Array, float]:
         """Coefficients and noise with the largest bound."""
         zz = second_moment(t, z, phi)
-        prior = p.noise / ETA_VARIANCE * np.eye(len(zz))
+        prior = p.noise / SAMPLER.eta_variance * np.eye(len(zz))
         eta: Array = np.asarray(np.linalg.solve(zz + prior, z.T @ self.y), float)
         return eta, max(self._error(z, zz, eta) / len(self.y), MIN_NOISE)
 
@@ -141,8 +141,8 @@ class Label:
         def loss(flat: Array) -> tuple[float, Array]:
             eta = np.array(flat).reshape(p.eta.shape)
             value, gradient = self._value(t, phi, eta, run)
-            penalty = float((eta**2).sum()) / (2 * ETA_VARIANCE)
-            return penalty - value, (eta / ETA_VARIANCE - gradient).ravel()
+            penalty = float((eta**2).sum()) / (2 * SAMPLER.eta_variance)
+            return penalty - value, (eta / SAMPLER.eta_variance - gradient).ravel()
 
         options = {"maxiter": CLASS_STEPS}
         found: Any = minimize(  # type: ignore[call-overload]
@@ -214,7 +214,7 @@ def learn(
             log_mu = np.log(p.mu)
             run(partial(response.sweep, tokens, log_mu, alpha, p, q))
             z = (q.gamma - alpha) / tokens.lengths[:, None]
-            prior = beta * log_mu.sum() - float((p.eta**2).sum()) / (2 * ETA_VARIANCE)
+            prior = beta * log_mu.sum() - float((p.eta**2).sum()) / (2 * SAMPLER.eta_variance)
             trace.append(q.bound.sum() + response.bound(tokens, z, q.phi, p, run) + float(prior))
             if len(trace) > 1 and trace[-1] - trace[-2] < tolerance * abs(trace[-1]):
                 break

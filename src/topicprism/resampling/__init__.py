@@ -9,7 +9,7 @@ document in common, to each other.
 
     comparing  when a topic is found again                     Comparison
     runs       the splits and the fits                         stability, Resampling
-    result     what they say about each topic                  Stability
+    result     how often each topic is found                  Stability
 """
 
 from topicprism.resampling.comparing import Comparison

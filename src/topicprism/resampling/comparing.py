@@ -8,11 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from topicprism._typing import Ints, Topic, WordTopic
+from topicprism.evaluation import N_TOP_WORDS, bhattacharyya, matched_topics
 from topicprism.evaluation import SAME_TOPIC as SAME_TOPIC
-from topicprism.evaluation import bhattacharyya, matched_topics
 from topicprism.show.effects import Effects
-
-N_TOP_WORDS = 10  # of a topic that are compared, as in published measures of coherence
 
 
 @dataclass(frozen=True)

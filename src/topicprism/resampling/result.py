@@ -1,4 +1,4 @@
-"""What fits to half samples say about each topic of the fit to all documents."""
+"""How often each topic of the fit to all documents is found in fits to half samples."""
 
 from __future__ import annotations
 
@@ -10,8 +10,9 @@ from typing import Any
 import numpy as np
 
 from topicprism._typing import Array, Topic
+from topicprism.evaluation import N_TOP_WORDS
 from topicprism.pipeline.fitted import TopicPipeline
-from topicprism.resampling.comparing import N_TOP_WORDS, Comparison, replicated
+from topicprism.resampling.comparing import Comparison, replicated
 from topicprism.show.effects import Effects, effects
 from topicprism.show.terminal import MIN_STD_RUNS, stability_lines
 

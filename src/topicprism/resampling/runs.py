@@ -12,7 +12,7 @@ import numpy as np
 from sklearn.base import clone, is_classifier
 
 from topicprism.defaults import COUNTING, FITTING
-from topicprism.documents.corpus import MIN_WORDS, Corpus, Rows
+from topicprism.documents.corpus import MIN_WORDS, Corpus, as_csr
 from topicprism.estimators import InterruptedWarning
 from topicprism.estimators.base import generator, varied
 from topicprism.learn.result import METHOD
@@ -172,8 +172,7 @@ def halves(docs: Corpus, seed: int) -> tuple[Corpus, Corpus]:
 
 
 def _fit(topics: Any, docs: Corpus) -> Any:
-    X = docs.counts
-    return topics.fit(X.to_csr() if isinstance(X, Rows) else X, docs.y)
+    return topics.fit(as_csr(docs.counts), docs.y)
 
 
 def _interruption(error: BaseException) -> KeyboardInterrupt:

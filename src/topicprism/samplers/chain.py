@@ -13,9 +13,7 @@ import numpy as np
 
 from topicprism._typing import Array
 from topicprism.samplers.gibbs import sweep
-from topicprism.samplers.state import Observed, Plan, State
-
-WINDOW = 10  # sweeps over which the paper's rule averages; it names no number
+from topicprism.samplers.state import SAMPLER, Observed, Plan, State
 
 
 @dataclass(frozen=True)
@@ -54,7 +52,7 @@ def chain(
 
 def has_converged(trace: list[float] | Array, tolerance: float) -> bool:
     """The paper's rule: relative changes of the log-likelihood average under ``tolerance``."""
-    if len(trace) <= WINDOW:
+    if len(trace) <= SAMPLER.window:
         return False
-    last = np.asarray(trace[-WINDOW - 1 :], dtype=float)
+    last = np.asarray(trace[-SAMPLER.window - 1 :], dtype=float)
     return bool(np.mean(np.abs(np.diff(last) / last[:-1])) < tolerance)

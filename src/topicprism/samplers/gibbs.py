@@ -5,7 +5,7 @@
     mu_i ~ Dirichlet(beta),  h ~ Dirichlet(alpha),  z ~ h,  word ~ mu_z
     y    ~ Normal(eta . h, sigma^2)       response "mixture", the paper's
     y    ~ Normal(eta . zbar, sigma^2)    response "assignments": zbar = mean of z
-    eta  ~ Normal(0, eta_variance),  sigma^2 ~ InverseGamma(SHAPE, RATE)
+    eta  ~ Normal(0, eta_variance),  sigma^2 ~ InverseGamma(noise_shape, noise_rate)
 
 One sweep draws, each given all the rest:
 

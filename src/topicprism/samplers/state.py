@@ -27,15 +27,29 @@ from scipy.sparse import csr_array
 
 from topicprism._typing import Array, Counts, Doc, DocTopic, Ints, Topic, WordTopic
 from topicprism.documents.corpus import Rows, document_keys, taken
+from topicprism.evaluation import SMOOTHING
 from topicprism.limits import fits
 from topicprism.model import Model, ResponseScale
 
 RESPONSES = ("mixture", "assignments")
-SHAPE, RATE = 1.0, 0.1  # inverse gamma prior of sigma^2, for a y of variance 1: worth two documents
 MAX_REPEATS = 10**8  # of a word in one document: counts are int32, and each time is a draw
-SMOOTHING = 1e-3  # uniform words mixed into topics a chain starts from: no word is impossible
 DocResponse = Annotated[Array, "D L"]
 TopicResponse = Annotated[Array, "k L"]
+
+
+@dataclass(frozen=True)
+class SamplerDefaults:
+    """For a response of variance 1; not tuned, unless a reason is given."""
+
+    noise_shape: float = 1.0  # of the inverse gamma prior of sigma^2: worth two documents,
+    noise_rate: float = 0.1  # with residuals whose mean square is 0.1
+    eta_variance: float = 100.0  # of the prior of coefficients: next to no prior
+    smoothing: float = SMOOTHING  # uniform words in topics a chain starts from: no word has 0
+    shift_every: int = 10  # sweeps between shifts of the topics' prior, each a pass of its own
+    window: int = 10  # sweeps over which the paper's rule averages; it names no number
+
+
+SAMPLER = SamplerDefaults()
 
 
 class Family(Protocol):
@@ -64,8 +78,8 @@ class Gaussian:
         return Y, np.full(Y.shape, self.weight / noise)
 
     def draw_noise(self, Y: DocResponse, fit: DocResponse, rng: np.random.Generator) -> float:
-        shape = SHAPE + self.weight * Y.size / 2
-        rate = RATE + self.weight * float(((Y - fit) ** 2).sum()) / 2
+        shape = SAMPLER.noise_shape + self.weight * Y.size / 2
+        rate = SAMPLER.noise_rate + self.weight * float(((Y - fit) ** 2).sum()) / 2
         return rate / float(rng.standard_gamma(shape))
 
     def log_likelihood(self, Y: DocResponse, fit: DocResponse, noise: float) -> float:
@@ -80,12 +94,12 @@ class Plan:
     response: str = "mixture"
     family: Family = Gaussian()
     beta: float = 0.1
-    eta_variance: float = 100.0
+    eta_variance: float = SAMPLER.eta_variance
     learn_alpha: bool = False
     frozen: tuple[int, ...] = ()  # topics that keep their words
     n_fixed_eta_sweeps: int = 0  # in which eta and noise stay as they began
     prior_shift: Callable[[State], WordTopic] | None = None  # a state's, from now on
-    shift_every: int = 10  # sweeps
+    shift_every: int = SAMPLER.shift_every
 
 
 @dataclass(frozen=True)
@@ -201,7 +215,7 @@ def init(data: Observed, start: Model, plan: Plan, seed: int, h: DocTopic | None
         seed=seed,
         sweep=0,
         alpha=start.alpha.astype(float),
-        mu=(1 - SMOOTHING) * start.mu + SMOOTHING / start.n_words,
+        mu=(1 - SAMPLER.smoothing) * start.mu + SAMPLER.smoothing / start.n_words,
         eta=np.repeat(start.eta.astype(float)[:, None], L, axis=1).reshape(k, L),
         noise=start.sigma**2,
         shares=h,

@@ -15,12 +15,11 @@ import numpy as np
 from sklearn.pipeline import Pipeline
 
 from topicprism._typing import Ints, Topic, Word
-from topicprism.evaluation import SAME_TOPIC
+from topicprism.evaluation import SAME_TOPIC, Z95
 from topicprism.model import Model
 from topicprism.scales import LOG1P, Scale, fitted, unscaled
 from topicprism.show.words import WEIGHT, Words, top_ids, vocabulary
 
-NORMAL_95 = 1.959964  # standard errors on either side that hold 95 % of a normal distribution
 MAX_DECIMALS = 9
 RESPONSE, CLASS = "response", "tendency to "  # what coefficients are of, the latter and a label
 WORDS, PRIOR = "of words", "of the prior"  # what a share is a share of
@@ -118,7 +117,7 @@ class Effects:
             size = min(size, self.observed[1] - self.observed[0])
         enough = decimals(size)
         known = [ends for i in range(len(self.coef)) if (ends := self.ends(i)) is not None]
-        error = float(np.median([high - low for low, high in known] or [0])) / (2 * NORMAL_95)
+        error = float(np.median([high - low for low, high in known] or [0])) / (2 * Z95)
         wanted = decimals(100 * error) if error > 0 else enough
         return min(max(enough, wanted), enough + 2, MAX_DECIMALS)
 
@@ -188,7 +187,7 @@ def _interval(coef: Topic, std: Topic) -> tuple[Topic, Topic] | None:
     """
     if np.isnan(std).all():
         return None
-    return coef - NORMAL_95 * std, coef + NORMAL_95 * std
+    return coef - Z95 * std, coef + Z95 * std
 
 
 def _coefficients(topics: Any, label: Any) -> tuple[Topic | None, Topic | None, str]:

@@ -9,7 +9,7 @@ words, the averages over its ordered pairs and triples are::
     x1 x2 x3  (n n n - [diag(n) n, in three orders] + 2 diag3(n)) / (m (m-1) (m-2))
 
 They are unbiased; ``n n n`` alone is not.  A sum below weighs each document by
-w = m / (m + half), which keeps it so: longer documents say more.  With half = 0 all
+w = m / (m + half), which keeps it so: longer documents weigh more.  With half = 0 all
 weigh the same, as in the paper.
 
 =============  ==========  ==================================================
@@ -51,7 +51,7 @@ class WordSums:
     n: int  # documents with three words or more
     n_short: int  # the others
     y: RunningMoments
-    about: float  # yx is the sum of (y - about) x1: far from zero, y x1 would lose what y tells
+    about: float  # yx is the sum of (y - about) x1: far from zero, y x1 would lose digits of y
     x: Word
     yx: Word
     x2: Word  # sum of x1 x1: what pair_products must be corrected by

@@ -55,7 +55,7 @@ from topicprism.validation import check_problem
 
 MEAN_ALPHA = 0.1  # of each topic, where it is not given: the paper's, on real text
 WORD_SCALE = 100.0  # C, the paper's
-EQUAL = 0.0  # words of a document of half weight: all weigh the same
+EQUAL_WEIGHT_WORDS = 0.0  # words of a document of half weight: all weigh the same
 COLUMNS = 256  # multiplied by a second moment in one pass
 
 
@@ -84,7 +84,7 @@ class SecondMoment:
         sums, V, C = self.sums, self.docs.n_words, self.C
         x, y, share = sums.frequencies, sums.y.mean, self.alpha0 / (self.alpha0 + 1)
         words = np.ascontiguousarray(S[:V])
-        pairs = self.docs.total(pair_products, words, EQUAL) - sums.x2[:, None] * words
+        pairs = self.docs.total(pair_products, words, EQUAL_WEIGHT_WORDS) - sums.x2[:, None] * words
         image: Array = C**2 * (pairs / sums.y.weight - share * np.outer(x, x @ words))
         if self.sigma2 is None:
             return image
@@ -114,7 +114,7 @@ def learn_as_printed(
     alpha0 = MEAN_ALPHA * n_topics if alpha0 is None else alpha0
     check_problem(n_topics, alpha0, docs.n_words)
     with one_blas_thread:
-        sums = docs.total(word_sums, EQUAL)
+        sums = docs.total(word_sums, EQUAL_WEIGHT_WORDS)
         check_sums(sums)
         fit = partial(_fit, docs, sums, alpha0=alpha0, settings=settings, rng=rng)
         return with_one_that_works(fit, n_topics)
@@ -157,7 +157,7 @@ def _moments(docs: Documents, space: Whitening, C: float, alpha0: float, sigma2:
     """Centred moments of (W'x, y), W being the rows of words: C W'x where words are scaled."""
     V = docs.n_words
     B = np.ascontiguousarray(C * space.W[:V])
-    sums = docs.total(sketch_sums, B, 0.0, 1.0, EQUAL)
+    sums = docs.total(sketch_sums, B, 0.0, 1.0, EQUAL_WEIGHT_WORDS)
     return centre(without_repeats(sums, Basis(B, B, 0.0, 1.0)), alpha0, sigma2)
 
 

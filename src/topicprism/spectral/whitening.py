@@ -30,7 +30,7 @@ from topicprism.model import TooManyTopics
 
 OVERSAMPLING = 10  # k~ / k in Algorithm 3, for which the paper names no value
 POWERS = 3  # of M, applied to random directions
-LARGE = 1000  # rows of a matrix of which not all eigenvectors are computed
+MAX_FULL_ROWS = 1000  # rows of a matrix of which not all eigenvectors are computed
 
 
 @dataclass(frozen=True)
@@ -45,7 +45,7 @@ def exact(M: Any, k: int, rng: np.random.Generator) -> Whitening:
     r = M.shape[0]
     dense = M if isinstance(M, np.ndarray) else M @ np.eye(r)
     dense = (dense + dense.T) / 2
-    if r <= LARGE or k >= r:
+    if r <= MAX_FULL_ROWS or k >= r:
         values, vectors = np.linalg.eigh(dense)
     else:
         values, vectors = eigh(dense, subset_by_index=[r - k, r - 1])

@@ -2,9 +2,9 @@
 
 ``"english"`` is scikit-learn's list.  It was made for search and drops "not", "never", "very" and
 "but", which change what a sentence says of its subject, and nouns such as "bill" and "system".
-``"english-neutral"`` is that list less the words of :data:`KEPT`, by kind; what stays are articles,
-prepositions, auxiliary verbs, pronouns, numbers and adverbs of place and time.  What each kind does
-to predictions is in docs/real-text.md.
+``"english-neutral"`` is that list less the words of :data:`COUNTED_STOP_WORDS`, by kind; what stays
+are articles, prepositions, auxiliary verbs, pronouns, numbers and adverbs of place and time.  What
+each kind does to predictions is in docs/real-text.md.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS
 from topicprism.defaults import STOP_LISTS
 from topicprism.vectorizer.columns import are_strings
 
-KEPT = {
+COUNTED_STOP_WORDS = {
     "negations": (
         "against cannot cant couldnt except hasnt neither never no nobody none noone nor not "
         "nothing nowhere without"
@@ -42,7 +42,7 @@ def stop_words(words: Any) -> frozenset[str]:
     if words is None:
         return frozenset()
     if isinstance(words, str) and words in STOP_LISTS:
-        kept = " ".join(KEPT.values()).split() if words == "english-neutral" else []
+        kept = " ".join(COUNTED_STOP_WORDS.values()).split() if words == "english-neutral" else []
         return frozenset(ENGLISH_STOP_WORDS.difference(kept))
     if not are_strings(words):
         names = ", ".join(map(repr, STOP_LISTS))

@@ -17,6 +17,7 @@ from topicprism._typing import Doc, Ints, WordTopic
 from topicprism.cli.session import Session, load_model
 from topicprism.datasets import ASPECTS, REVIEW_WORDS, make_reviews
 from topicprism.io.atomic import check_target, write_bytes
+from topicprism.io.failures import INTERRUPTED
 from topicprism.io.tables import TableError
 from topicprism.model import Model
 from topicprism.pipeline import TopicPipeline
@@ -73,13 +74,11 @@ def _refuse_others(tables: dict[Path, bytes], results: list[Path]) -> None:
 
 def _run(session: Session, *words: str | Path) -> None:
     """One command, shown as it would be typed."""
-    from topicprism.cli import INTERRUPTED, main  # which imports this module
-
     typed = [*map(str, words), *(["--quiet"] if session.args.quiet else [])]
     lines = wrap(shlex.join(["topicprism", *typed]), 74, break_on_hyphens=False)
     session.out.write("$ " + " \\\n    ".join(lines) + "\n")
     session.out.flush()
-    status = main(typed)
+    status = session.run(typed)
     if status >= INTERRUPTED:
         raise KeyboardInterrupt(status)
     if status != 0:

@@ -28,11 +28,15 @@ from topicprism.vectorizer import FastCountVectorizer
 
 AUTO, SPECTRAL = "auto", "spectral"
 MAX_STOP_WORD_CHARACTERS = 1 << 24  # characters
+A_MODEL = (
+    "a model, but tables to learn from were expected; give these, or look at the model with "
+    "topicprism topics"
+)
 
 
 def fit(session: Session) -> None:
     args, start = session.args, time.perf_counter()
-    refuse_models(args.files)
+    refuse(args.files, MODEL, A_MODEL)
     model = session.output(args.output or _model_name(args.files[0]), MODEL)
     page = session.output(args.report) if args.report else None
     pipeline, counted = learnt(session)
@@ -54,13 +58,11 @@ def fit(session: Session) -> None:
     session.show(facts, [*fit_lines(facts), "", *following])
 
 
-def refuse_models(files: list[str]) -> None:
+def refuse(files: list[str], suffix: str, what: str) -> None:
+    """Files of this kind, which are not to be read here."""
     for name in files:
-        if Path(name).suffix == MODEL:
-            raise TableError(
-                f"{name} is the name of a model, but tables to learn from were expected; give "
-                "these, or look at the model with topicprism topics"
-            )
+        if Path(name).suffix == suffix:
+            raise TableError(f"{name} is the name of {what}")
 
 
 def learnt(session: Session) -> tuple[TopicPipeline, Counted | None]:
@@ -71,14 +73,15 @@ def learnt(session: Session) -> tuple[TopicPipeline, Counted | None]:
     topics = estimator(args)
     source = table_source(session, supervised=hasattr(topics, "predict"))
     held_out = getattr(args, "held_out", 0.0) if source.target else 0.0
+    counts = vectorizer(args)
     if getattr(args, "dask", None):
         from topicprism.cli.cluster import fit_by_workers
 
-        pipeline, counted = fit_by_workers(session, source, vectorizer(args), topics, held_out)
+        info, counted = fit_by_workers(session, source, counts, topics, held_out)
     else:
-        pipeline, counted = fit_chunks(
+        info, counted = fit_chunks(
             source,
-            vectorizer(args),
+            counts,
             topics,
             held_out=held_out,
             log=args.log,
@@ -86,9 +89,8 @@ def learnt(session: Session) -> tuple[TopicPipeline, Counted | None]:
             folder=session.folder / "shards",
             progress=session.progress,
         )
-    pipeline.info["files"] = source.files
-    pipeline.info.update(text=source.text, target=source.target)
-    return pipeline, counted
+    info |= {"files": source.files, "text": source.text, "target": source.target}
+    return assemble(counts, topics, info), counted
 
 
 def table_source(session: Session, supervised: bool = True) -> TableSource:

@@ -90,12 +90,12 @@ def _table(trials: list[dict[str, Any]], taken: int | None) -> Iterator[str]:
     yield "numbers of topics tried; * is taken, less topics not supported"
     columns = [
         ["topics", *(str(t["n_topics"]) for t in trials)],
-        ["alpha0", *(_told(t["alpha0"], ".3g") for t in trials)],
-        ["R2", *(f"{_told(t['pr2'])} +- {_told(t['pr2_std'])}" for t in trials)],
-        ["likelihood", *(_told(t["log_likelihood"]) for t in trials)],
-        ["coherence", *(_told(t["coherence"]) for t in trials)],
-        ["exclusivity", *(_told(t["exclusivity"]) for t in trials)],
-        ["in common", *(_told(t["n_in_common"], "d") for t in trials)],
+        ["alpha0", *(_number(t["alpha0"], ".3g") for t in trials)],
+        ["R2", *(f"{_number(t['pr2'])} +- {_number(t['pr2_std'])}" for t in trials)],
+        ["likelihood", *(_number(t["log_likelihood"]) for t in trials)],
+        ["coherence", *(_number(t["coherence"]) for t in trials)],
+        ["exclusivity", *(_number(t["exclusivity"]) for t in trials)],
+        ["in common", *(_number(t["n_in_common"], "d") for t in trials)],
     ]
     marks = [" ", *("*" if t["n_topics"] == taken else " " for t in trials)]
     cells = [marks, *(aligned(column, 0) for column in columns)]
@@ -103,7 +103,7 @@ def _table(trials: list[dict[str, Any]], taken: int | None) -> Iterator[str]:
     yield from sentence(HOW_TO_READ, "  ")
 
 
-def _told(value: float | None, how: str = "z.3f") -> str:
+def _number(value: float | None, how: str = "z.3f") -> str:
     return "-" if value is None else f"{value:{how}}"
 
 

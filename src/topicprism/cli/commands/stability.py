@@ -5,22 +5,23 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from topicprism.cli.commands.fit import estimator, refuse_models, table_source, vectorizer
-from topicprism.cli.session import SKETCH, Session
+from topicprism.cli.commands.fit import A_MODEL, estimator, refuse, table_source, vectorizer
+from topicprism.cli.session import MODEL, SKETCH, Session
 from topicprism.cli.showing import documents
-from topicprism.io.tables import TableError, output_format, rounded, rows_to
+from topicprism.io.tables import output_format, rounded, rows_to
 from topicprism.pipeline.drawing import Drawn
 from topicprism.pipeline.streaming import Stream
 from topicprism.resampling import Resampling, Stability
 from topicprism.show.terminal import stability_lines
 
+A_SKETCH = "a sketch, which has no documents to split into halves; give tables"
 TYPES: dict[str, type] = {"number": int, "words": str}  # of columns; the others are numbers
 
 
 def stability(session: Session) -> None:
     args = session.args
-    refuse_models(args.files)
-    _refuse_sketches(args.files)
+    refuse(args.files, MODEL, A_MODEL)
+    refuse(args.files, SKETCH, A_SKETCH)
     path = session.output(args.output) if args.output else None
     kind = output_format(path, args.output_format)
     table, target = _counted(session)
@@ -35,15 +36,6 @@ def stability(session: Session) -> None:
     if stop is not None:
         session.kept.append(f"the result is that of {len(found.runs)} of {args.runs} runs")
         raise stop
-
-
-def _refuse_sketches(files: list[str]) -> None:
-    for name in files:
-        if Path(name).suffix == SKETCH:
-            raise TableError(
-                f"{name} is the name of a sketch, which has no documents to split into halves; "
-                "give tables"
-            )
 
 
 def _counted(session: Session) -> tuple[Resampling, str | None]:

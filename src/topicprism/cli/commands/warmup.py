@@ -15,7 +15,6 @@ from contextlib import redirect_stdout
 from dataclasses import replace
 from importlib import import_module
 from io import StringIO
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -59,7 +58,7 @@ def warmup(session: Session) -> None:
         try:
             for what, work in WORK.items():
                 session.progress.stage(f"compiling for {what}")
-                work(texts, stars, session.folder)
+                work(texts, stars, session)
         except compiling.UncachedWarning as found:
             raise FileError(str(found)) from None
     facts = kept() | {"seconds": round(time.perf_counter() - start, 1)}
@@ -68,7 +67,7 @@ def warmup(session: Session) -> None:
 
 def kernels() -> dict[str, Any]:
     """All kernels whose code is kept, by name."""
-    modules = {name: import_module(f"topicprism.{name}") for name in compiling.MODULES}
+    modules = {name: import_module(name) for name in compiling.MODULES}
     return {
         f"{name}.{kernel}": made
         for name, module in modules.items()
@@ -104,9 +103,8 @@ def _lines(facts: dict[str, Any]) -> list[str]:
 # --- a little of everything -----------------------------------------------------------
 
 
-def _commands(texts: list[str], stars: Any, folder: Path) -> None:
-    from topicprism.cli import main  # which imports this module
-
+def _commands(texts: list[str], stars: Any, session: Session) -> None:
+    folder = session.folder
     table, model = folder / "reviews.csv", folder / "reviews.tprism"
     with table.open("w", encoding="utf-8", newline="") as file:
         csv.writer(file).writerows([("text", "stars"), *zip(texts, stars.tolist(), strict=True)])
@@ -117,18 +115,18 @@ def _commands(texts: list[str], stars: Any, folder: Path) -> None:
     )
     for words in typed:
         with redirect_stdout(StringIO()):
-            status = main([*map(str, words), "--quiet"])
+            status = session.run([*map(str, words), "--quiet"])
         if status != 0:
             raise FileError("a command failed while it was warmed up; see above")
 
 
-def _python(texts: list[str], stars: Any, folder: Path) -> None:
+def _python(texts: list[str], stars: Any, session: Session) -> None:
     made = fit(texts, stars, stop_words="english", ngram_range=(1, 2))
     made.predict(texts[:9], return_std=True)
     FastCountVectorizer().partial_fit(texts[:9]).partial_fit(texts[9:]).transform(texts[:9])
 
 
-def _counts(texts: list[str], stars: Any, folder: Path) -> None:
+def _counts(texts: list[str], stars: Any, session: Session) -> None:
     X = FastCountVectorizer().fit_transform(texts)
     for dtype in (np.int64, np.float64):  # of scikit-learn's vectorisers, and of tables
         check_counts(X.astype(dtype))
@@ -140,7 +138,7 @@ def _counts(texts: list[str], stars: Any, folder: Path) -> None:
     infer(replace(topics.model_, burstiness=0.0), X, GibbsInference(1, 1))
 
 
-def _chains(texts: list[str], stars: Any, folder: Path) -> None:
+def _chains(texts: list[str], stars: Any, session: Session) -> None:
     X = FastCountVectorizer().fit_transform(texts)
     for chain in (
         GibbsSLDA(3, **CHAIN),
@@ -156,7 +154,7 @@ def _chains(texts: list[str], stars: Any, folder: Path) -> None:
     prior_shift(Corpus(X, stars), replace(model, burstiness=0.25), None)  # which takes much text
 
 
-def _relatives(texts: list[str], stars: Any, folder: Path) -> None:
+def _relatives(texts: list[str], stars: Any, session: Session) -> None:
     X, label = FastCountVectorizer().fit_transform(texts), np.digitize(stars, [2, 4])
     AnchorLDA(3, random_state=0).fit(X).transform(X)
     AnchorSLDA(3, random_state=0).fit(X, stars).predict(X)
@@ -165,7 +163,7 @@ def _relatives(texts: list[str], stars: Any, folder: Path) -> None:
     DiscLDA(4, n_iterations=2, random_state=0).fit(X, label).predict(X)
 
 
-WORK: dict[str, Callable[[list[str], Any, Path], None]] = {
+WORK: dict[str, Callable[[list[str], Any, Session], None]] = {
     "texts": _python,
     "the commands": _commands,
     "counts": _counts,

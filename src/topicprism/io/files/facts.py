@@ -6,10 +6,10 @@ from collections.abc import Callable
 from typing import Any
 
 from topicprism.io.files.container import wrong
+from topicprism.io.files.rules import MAX_NUMBER
 from topicprism.scales import SCALES
 
 Rule = Callable[[Any], bool]
-MAX_NUMBER = 1e240  # as of the numbers of a model
 
 
 def check_facts(info: dict[str, Any]) -> None:

@@ -152,8 +152,23 @@ class _DamagedRow:
 _DAMAGED_ROW: Any = _DamagedRow()
 
 
+class _Text:
+    """A format in which any column may be of texts or numbers, and that is read as a whole."""
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        raise NotImplementedError
+
+    @property
+    def candidates(self) -> tuple[int, ...]:
+        return tuple(range(len(self.columns)))
+
+    def parts(self) -> Sequence[Any]:
+        return [self]
+
+
 @dataclass(frozen=True)
-class Csv:
+class Csv(_Text):
     """Delimited text with a header, read by the standard library; blank lines do not count."""
 
     source: Source
@@ -166,13 +181,6 @@ class Csv:
     def columns(self) -> tuple[str, ...]:
         with opened(self.source) as file:
             return tuple(name.strip() for name in next(self._rows(file)))
-
-    @property
-    def candidates(self) -> tuple[int, ...]:
-        return tuple(range(len(self.columns)))
-
-    def parts(self) -> Sequence[Format]:
-        return [self]
 
     def chunks(self, wanted: Sequence[int], rows: int = CHUNK_ROWS) -> Iterator[Chunk]:
         with opened(self.source) as file:
@@ -234,7 +242,7 @@ class Csv:
 
 
 @dataclass(frozen=True)
-class JsonLines:
+class JsonLines(_Text):
     """One JSON object in each line; columns are the keys of the first ``SAMPLE_OBJECTS`` of them.
 
     Blank lines do not count.
@@ -252,13 +260,6 @@ class JsonLines:
                 if row is not _DAMAGED_ROW:
                     names |= dict.fromkeys(row)
         return tuple(names)
-
-    @property
-    def candidates(self) -> tuple[int, ...]:
-        return tuple(range(len(self.columns)))
-
-    def parts(self) -> Sequence[Format]:
-        return [self]
 
     def chunks(self, wanted: Sequence[int], rows: int = CHUNK_ROWS) -> Iterator[Chunk]:
         names = self.columns

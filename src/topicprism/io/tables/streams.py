@@ -29,7 +29,8 @@ from topicprism.io.failures import reason
 MAX_LINE_CHARACTERS = 1 << 24  # characters of a line, or of a row of several lines
 HEAD = 1 << 16  # bytes looked at to tell what a file is
 BLOCK = 1 << 20  # bytes copied at once
-ROOM, LOOK = 1 << 28, 1 << 26  # bytes left on a large disk by a copy; copied between two looks
+MIN_FREE_BYTES = 1 << 28  # left on a large disk by a copy
+BYTES_BETWEEN_LOOKS = 1 << 26  # copied before the room is looked at again
 STDIN = "-"
 MARKS = {  # the longest first: UTF-32's begins as UTF-16's does
     codecs.BOM_UTF32_LE: "utf-32",
@@ -133,13 +134,16 @@ def _copied(stream: BinaryIO, copy: Source, encoding: str | None) -> Source:
             while block:
                 if left < len(block):
                     disk = shutil.disk_usage(copy.path.parent)
-                    left = disk.free - min(ROOM, disk.total // 20)
+                    left = disk.free - min(MIN_FREE_BYTES, disk.total // 20)
                 if left < len(block):
                     raise TableError(
                         f"{copy.name} has more than {copied:,} bytes, for which there is no room "
                         f"in {copy.path.parent.parent}; give a file, or set TMPDIR to another disk"
                     )
-                copied, left = copied + file.write(block), min(left - len(block), LOOK)
+                copied, left = (
+                    copied + file.write(block),
+                    min(left - len(block), BYTES_BETWEEN_LOOKS),
+                )
                 block = stream.read(BLOCK)
     except OSError as error:
         raise TableError(

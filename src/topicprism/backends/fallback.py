@@ -1,4 +1,4 @@
-"""Expectation propagation where documents are: sweeps there, and a second look at some on the CPU.
+"""Expectation propagation where documents are: sweeps there, and some again on the CPU.
 
 Sweeps are what most documents need.  Of the rest, long ones start elsewhere, those that do not
 converge or whose words determine next to nothing are filtered by parts of the prior, and under a
