@@ -57,8 +57,10 @@ def test_movies(tmp_path):
     exact, randomised = (float(found[V, "0.1", "5", "joint"]["pr2"]) for V in ("5000", "10000"))
     assert randomised == pytest.approx(exact, abs=0.01)  # all words are in both
     assert found["5000", "0.1", "5", "joint"]["pr2"] != found["5000", "0.01", "5", "joint"]["pr2"]
-    assert out.count("VERDICT Figure 7, toy reviews: ") == 1
-    assert "VERDICT Figure 8, toy reviews: not measured: 2 of 20" in out  # no more than 9 topics
+    assert out.count("VERDICT Figure 7, 600 documents of toy reviews: ") == 1
+    assert (
+        "VERDICT Figure 8, 600 documents of toy reviews: not measured: 2 of 28" in out
+    )  # no more than 9 topics
 
 
 def test_polar_words(tmp_path):
@@ -75,7 +77,7 @@ def test_polar_words(tmp_path):
 
 
 def row(reviews, method, pr2, k=3, fold=0):
-    return reviews.Row("x", 10, 0.1, k, fold, method, pr2, -7.0, 1.0, 0, "")
+    return reviews.Row("x", 600, 10, 0.1, k, fold, method, pr2, -7.0, 1.0, 0, "")
 
 
 def test_the_best_number_of_topics_is_by_means_over_folds(reviews):
@@ -110,9 +112,9 @@ def test_folds_are_apart_and_leave_the_rest(reviews):
 
 def test_a_refused_number_of_topics_is_a_row_that_says_so(reviews):
     docs = reviews.documents(reviews.TOY, 12, slice(None), 6)
-    cell = reviews.Cell(reviews.TOY, 12, 0.1, 11, 0, "two-stage")
+    cell = reviews.Cell(reviews.TOY, 600, 12, 0.1, 11, 0, "two-stage")
     found = reviews.measure(cell, docs, reviews.methods(10, 5)["two-stage"])
     assert found.cell == cell
     assert np.isnan([found.pr2, found.log_likelihood]).all()
     assert "positive eigenvalues" in found.note
-    assert astuple(found)[:6] == astuple(cell)
+    assert astuple(found)[:7] == astuple(cell)

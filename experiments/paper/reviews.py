@@ -14,7 +14,7 @@ import os
 import sys
 import warnings
 from collections.abc import Callable, Iterable
-from dataclasses import astuple, dataclass
+from dataclasses import astuple, dataclass, fields
 from pathlib import Path
 from time import perf_counter
 from typing import Any
@@ -78,6 +78,7 @@ class Cell:
     """What one row is about."""
 
     corpus: str
+    n: int  # documents
     V: int
     mean_alpha: float
     k: int  # 0 where the method chooses it
@@ -88,6 +89,7 @@ class Cell:
 @dataclass(frozen=True)
 class Row:
     corpus: str
+    n: int
     V: int
     mean_alpha: float
     k: int
@@ -101,7 +103,7 @@ class Row:
 
     @property
     def cell(self) -> Cell:
-        return Cell(*astuple(self)[:6])
+        return Cell(*astuple(self)[: len(fields(Cell))])
 
 
 Method = Callable[[int, float], Any]  # an estimator of k topics and a mean alpha

@@ -23,7 +23,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from trials import Row, chosen, in_processes, over_trials, run, said, there
+from trials import Row, chosen, in_processes, over_trials, run, said
+from writing import known
 
 from topicprism import GibbsSLDA, HybridSLDA, Model, SpectralSLDA, infer
 from topicprism.datasets import draw_corpus, draw_model
@@ -113,16 +114,13 @@ def rows(asked: argparse.Namespace) -> Iterator[Row]:
     sweeps, n_tested, hybrids = SWEEPS, TESTED, HYBRIDS
     if asked.quick:
         topics, sizes, n_trials, sweeps, n_tested, hybrids = (3,), (200, 400), 2, 24, 60, {(3, 200)}
+    done = known(asked.path, "k", "n", "trial", "way")
     tasks = [
         (k, n, seed, way, sweeps, n_tested)
         for k in topics for n in sizes for seed in range(n_trials) for way in (*WAYS, TRUTH)
-        if not way.startswith("hybrid") or (k, n) in hybrids
+        if (not way.startswith("hybrid") or (k, n) in hybrids) and not done(k, n, seed, way)
     ]  # fmt: skip
-    known = there(asked.out / "training_size.csv")
-    yield from known
-    done = {tuple(row[name] for name in ("k", "n", "trial", "way")) for row in known}
-    todo = [task for task in tasks if tuple(map(str, task[:4])) not in done]
-    yield from in_processes(trial, todo, asked.jobs, cost)
+    return in_processes(trial, tasks, asked.jobs, cost)
 
 
 def cost(task: tuple[int, int, int, str, int, int]) -> float:
