@@ -172,6 +172,8 @@ def draw(found: list[Row], path: Path) -> None:
         ax.set_title(name)
     for ax in axes.flat[len(TWO_STAGE) + len(JOINT) :]:
         ax.axis("off")
+    for ax in axes[1, -2:]:
+        ax.tick_params(labelbottom=True)
     axes.flat[-1].legend(*axes.flat[0].get_legend_handles_labels(), frameon=False, loc="center")
     figure.supxlabel("documents")
     figure.tight_layout()

@@ -194,16 +194,16 @@ def default(found: list[Row]) -> list[str]:
             for there, road in ((as_text, "text"), (~as_text, "model")):
                 if not there.any():
                     continue
-                of_mu, of_eta = (
-                    span(
+                of = ", ".join(
+                    f"{name} " + span(
                         over_trials(chosen(some, way=way), name, "n")[1][there]
                         / over_trials(chosen(some, way=f"Algorithm {printed}"), name, "n")[1][there]
                     )
-                    for name in ("mu", "eta")
-                )
+                    for name in PARAMETERS
+                )  # fmt: skip
                 lines.append(
-                    f"{way}, {road}, n = {sizes[there][0]} to {sizes[there][-1]}: mu {of_mu}, eta "
-                    f"{of_eta} ({length} words, noise {noise:g})"
+                    f"{way}, {road}, n = {sizes[there][0]} to {sizes[there][-1]}: {of} "
+                    f"({length} words, noise {noise:g})"
                 )
     if not lines:
         return []

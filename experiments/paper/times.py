@@ -335,7 +335,9 @@ def draw(found: list[Row], path: Path) -> None:
     import matplotlib.pyplot as plt
 
     sizes = sorted({row["n"] for row in found})
-    figure, axes = plt.subplots(2, -(-len(sizes) // 2), figsize=(13, 8), squeeze=False, sharey=True)
+    figure, axes = plt.subplots(
+        2, -(-len(sizes) // 2), figsize=(15, 8), squeeze=False, sharey=True, layout="constrained"
+    )
     methods = [m for m in dict.fromkeys(row["method"] for row in found) if m != TRUTH]
     for n, ax in zip(sizes, axes.flat, strict=False):
         for i, method in enumerate(methods):
@@ -345,10 +347,10 @@ def draw(found: list[Row], path: Path) -> None:
                       color=f"C{i % 10}", mfc=f"C{i % 10}" if i < 10 else "w", ms=4 if len(of) > 1
                       else 9, lw=1, label=method)  # fmt: skip
         ax.set_title(f"{n:,} documents")
-    axes.flat[0].legend(frameon=False, fontsize=6)
+    shown = axes.flat[0].get_legend_handles_labels()  # of the fewest documents: all methods
+    figure.legend(*shown, frameon=False, fontsize=9, loc="outside right center")
     figure.supxlabel("seconds")
     figure.supylabel("topic error, mean L1")
-    figure.tight_layout()
     figure.savefig(path, dpi=110)
 
 

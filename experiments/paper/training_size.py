@@ -283,8 +283,8 @@ def monotone(found: list[Row]) -> list[str]:
             holds.append(rises > 0)
     return said(
         "The error of Gibbs-sLDA does not fall monotonously, for it is caught in local minima.",
-        "reproduced" if any(holds) else "not reproduced",
-        "; ".join(lines),
+        "reproduced in part" if any(holds) else "not reproduced",
+        "; ".join(lines) + ".  Whether by local minima or by too few sweeps was not tested",
     )
 
 
@@ -320,7 +320,9 @@ def draw(found: list[Row], path: Path) -> None:
 
     found = chosen(complete(found), inference="propagation")
     topics = topics_of(found)
-    figure, axes = plt.subplots(2, len(topics), figsize=(5 * len(topics), 7), squeeze=False)
+    figure, axes = plt.subplots(
+        2, len(topics), figsize=(5 * len(topics) + 2.5, 7), squeeze=False, layout="constrained"
+    )
     shown = (*CHAINS, *ALGORITHMS, "Algorithm 2, alpha0 doubled", "default (joint)", TRUTH)
     for k, column in zip(topics, axes.T, strict=True):
         for quantity, ax in zip(("mse", "likelihood"), column, strict=True):
@@ -333,9 +335,9 @@ def draw(found: list[Row], path: Path) -> None:
                 )
             ax.set_title(f"{'MSE' if quantity == 'mse' else '-log p per word'}, k = {k}")
         column[0].set_yscale("log")
-    axes[0, 0].legend(frameon=False, fontsize=7)
+    lines = axes[0, 0].get_legend_handles_labels()
+    figure.legend(*lines, frameon=False, fontsize=9, loc="outside right center")
     figure.supxlabel("training documents")
-    figure.tight_layout()
     figure.savefig(path, dpi=110)
 
 
