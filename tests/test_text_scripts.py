@@ -3,11 +3,11 @@
 import csv
 import importlib
 import sys
-from dataclasses import astuple
+from dataclasses import astuple, replace
 
 import numpy as np
 import pytest
-from paper import FOLDER, run
+from paper import FOLDER, ROOT, run
 
 
 @pytest.fixture(scope="module")
@@ -74,6 +74,19 @@ def test_polar_words(tmp_path):
     assert rank["dirty"] < rank["friendly"]
     assert "VERDICT Tables 1 and 2, toy reviews: reproduced" in out
     assert run("polar_words", tmp_path, "--draw").splitlines()[-1] == out.splitlines()[-1]
+
+
+def test_the_tables_of_the_page_are_those_of_the_script():
+    page = (ROOT / "docs" / "paper.md").read_text(encoding="utf-8")
+    tables = run("polar_words", FOLDER, "--draw", "--markdown").strip().split("\n\n")
+    assert len(tables) == 3
+    assert all(table in page for table in tables)
+
+
+def test_more_documents_of_a_corpus_are_other_cells(reviews):
+    few = reviews.Cell("x", 42_000, 5_000, 0.1, 3, 0, "joint")
+    known = reviews.Row(*astuple(few), 0.4, -7.0, 1.0, 0, "")
+    assert known.cell == few != replace(few, n=127_372)
 
 
 def row(reviews, method, pr2, k=3, fold=0):

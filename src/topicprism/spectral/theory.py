@@ -19,6 +19,8 @@ What differs from the paper, each with its derivation in ``docs/errata.md``:
   rho^2 sigma_1^2 for alpha_max^2 sigma_1^2, rho = (alpha0+2)/2 lambda_max;
 * C(x) of Theorem 2 is C_2 in n_1' and C_3 in n_2' and n_3', as in Appendix B, and logarithms are of
   72/delta and 18/delta, not of 72/sigma and 18/sigma;
+* for alpha_i = 1/k, k^2 / lambda_min^2 is 9k/8, so that n_3 and n_3' have max(1/epsilon^2, k) where
+  its remarks have k^3;
 * the bounds for alpha, mu, eta and v (:func:`bounds`, :func:`joint_bounds`).
 """
 
