@@ -34,7 +34,17 @@ def test_make_paper_runs_every_script():
     done = subprocess.run(command, capture_output=True, text=True, cwd=ROOT, check=True)
     (names,) = re.findall(r"for name in (.*?);", done.stdout)
     assert sorted(names.split()) == sorted({p.stem for p in FOLDER.glob("*.py")} - shared)
-    assert "--quick --out results/paper" in done.stdout
+    assert ".py --quick  ||" in done.stdout
+
+
+def test_what_is_quick_is_not_put_beside_what_was_measured(monkeypatch):
+    monkeypatch.syspath_prepend(str(FOLDER))
+    from writing import parsed, parser
+
+    monkeypatch.setattr("sys.argv", ["a.py", "--quick"])
+    assert parsed(parser("")).out == ROOT / "results" / "paper"
+    monkeypatch.setattr("sys.argv", ["a.py"])
+    assert parsed(parser("")).out == FOLDER
 
 
 def test_rows_that_are_there_are_not_measured_again(tmp_path):

@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 from joblib import Parallel, delayed, parallel_config
 from scipy.sparse import csr_array
-from writing import HERE, parser
+from writing import HERE, parsed, parser
 
 from topicprism import GibbsSLDA, HybridSLDA, MedLDA, SpectralSLDA
 from topicprism.datasets import make_reviews
@@ -244,7 +244,7 @@ def options(
     reader.add_argument("--jobs", type=int, default=1, help="processes (default: %(default)s)")
     reader.add_argument("--folds", type=int, choices=range(1, N_FOLDS + 1), default=N_FOLDS)
     more(reader)
-    return reader.parse_args()
+    return parsed(reader)
 
 
 STYLES = {

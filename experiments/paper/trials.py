@@ -15,7 +15,7 @@ from threading import local
 from typing import Any
 
 import numpy as np
-from writing import measured, parser, there, write
+from writing import measured, parsed, parser, there, write
 
 Row = dict[str, Any]
 THREADS = "OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS"
@@ -41,7 +41,7 @@ def run(
         reader.add_argument("--trials", type=int, default=trials, help=f"(default: {trials})")
         reader.add_argument("--jobs", type=int, default=1, help="processes (default: 1)")
     more(reader)
-    asked = reader.parse_args()
+    asked = parsed(reader)
     asked.path = path = asked.out / f"{name}.csv"
     if not asked.draw:
         write(path, rows(asked))

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 HERE = Path(__file__).parent
+QUICK = HERE.parents[1] / "results" / "paper"  # what is quick is not put beside what was measured
 
 
 def parser(description: str | None) -> argparse.ArgumentParser:
@@ -19,8 +20,15 @@ def parser(description: str | None) -> argparse.ArgumentParser:
     )
     parser.add_argument("--quick", action="store_true", help="seconds, for the test suite")
     parser.add_argument("--draw", action="store_true", help="measure nothing: verdict and figure")
-    parser.add_argument("--out", type=Path, default=HERE, help="folder of the CSV (default: this)")
+    parser.add_argument("--out", type=Path, help="folder of the CSV (default: that of the script)")
     return parser
+
+
+def parsed(reader: argparse.ArgumentParser) -> argparse.Namespace:
+    asked = reader.parse_args()
+    if asked.out is None:
+        asked.out = QUICK if asked.quick else HERE
+    return asked
 
 
 def text(value: Any) -> str:
