@@ -29,7 +29,6 @@ bench: .venv/rivals  ## speed beside rivals, which it installs; ten minutes on a
 FIGURES := recovery training_size hotel movies polar_words times threads \
 	whitening word_scale decompositions bounds
 ONLY ?= $(FIGURES)
-OUT ?= $(if $(QUICK),results/paper)  # what is quick must not replace what was measured
 
 paper: $(if $(QUICK),.venv/ready,.venv/rivals)  ## figures and tables of the paper; hours, QUICK=1 minutes
 	@$(if $(QUICK),echo "quick: sizes are tiny and verdicts say nothing of the paper")

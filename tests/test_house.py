@@ -360,6 +360,14 @@ def test_scripts_that_pages_name_are_there():
             assert (REPOSITORY / script).exists(), f"{page.name} names {script}"
 
 
+def test_tests_that_pages_name_are_there():
+    for page in PAGES:
+        for file, name in re.findall(r"\b(test_\w+\.py)(?:::(test_\w+))?", page.read_text()):
+            found = REPOSITORY / "tests" / file
+            assert found.exists(), f"{page.name} names {file}"
+            assert not name or f"def {name}" in found.read_text(), f"{page.name} names {name}"
+
+
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 def test_figures_that_no_script_prints_are_in_the_notebook(page):
     marks = re.findall(r"by hand|not reproducible", page.read_text())

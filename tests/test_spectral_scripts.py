@@ -3,6 +3,7 @@
 import csv
 import os
 import re
+import shutil
 import subprocess
 
 import pytest
@@ -33,11 +34,56 @@ def test_make_paper_runs_every_script():
     done = subprocess.run(command, capture_output=True, text=True, cwd=ROOT, check=True)
     (names,) = re.findall(r"for name in (.*?);", done.stdout)
     assert sorted(names.split()) == sorted({p.stem for p in FOLDER.glob("*.py")} - shared)
-    assert "--quick --out results/paper" in done.stdout
+    assert ".py --quick  ||" in done.stdout
+
+
+def test_what_is_quick_is_not_put_beside_what_was_measured(monkeypatch):
+    monkeypatch.syspath_prepend(str(FOLDER))
+    from writing import parsed, parser
+
+    monkeypatch.setattr("sys.argv", ["a.py", "--quick"])
+    assert parsed(parser("")).out == ROOT / "results" / "paper"
+    monkeypatch.setattr("sys.argv", ["a.py"])
+    assert parsed(parser("")).out == FOLDER
+
+
+def test_rows_that_are_there_are_not_measured_again(tmp_path):
+    run("recovery", tmp_path)
+    path = tmp_path / "recovery.csv"
+    whole = read(path)
+    assert "32 rows were there, 0 were added" in run("recovery", tmp_path)
+    assert read(path) == whole
+    save(path, [row for row in whole if row["n"] == "512"])
+    assert "16 rows were there, 16 were added" in run("recovery", tmp_path)
+    assert sorted(map(str, read(path))) == sorted(map(str, whole))
+
+
+def test_what_is_committed_is_what_the_commands_measure(tmp_path):
+    """None of its cells would be measured again, on however many cores."""
+    commands = {
+        "recovery": ("--trials", "3"),
+        "training_size": ("--trials", "3", "--topics", "20", "--sizes", "1000", "2000"),
+        "times": ("--threads", "4", "--jobs", "4", "--budget", "20"),
+        "threads": ("--topics", "10"),
+        **dict.fromkeys(("bounds", "decompositions"), ()),
+    }
+    for name, options in commands.items():
+        for file in (*FOLDER.glob(f"{name}*.csv"), *FOLDER.glob("eta_by*.csv")):
+            shutil.copy(file, tmp_path)
+        out = run(name, tmp_path, *options, "--out", tmp_path)
+        assert "0 were added" in out, name
+        assert (tmp_path / f"{name}.csv").read_bytes() == (FOLDER / f"{name}.csv").read_bytes()
+
+
+def test_a_file_of_other_columns_is_not_added_to(tmp_path):
+    (tmp_path / "bounds.csv").write_text("n,quantity\n1,none\n")
+    with pytest.raises(AssertionError, match="has the columns n, quantity, but expected n, quan"):
+        run("bounds", tmp_path)
 
 
 def test_decompositions(tmp_path):
-    run("decompositions", tmp_path)
+    out = run("decompositions", tmp_path)
+    assert len(verdicts(out)) == 2
     rows = read(tmp_path / "decompositions.csv")
     worst = {(r["k"], r["noise"], r["decomposition"]): float(r["worst"]) for r in rows}
     assert max(e for (_, noise, _), e in worst.items() if float(noise) == 0) < 1e-6
@@ -49,7 +95,7 @@ def test_decompositions(tmp_path):
 
 
 def test_whitening(tmp_path):
-    run("whitening", tmp_path)
+    assert verdicts(run("whitening", tmp_path)) == ["as printed it does not whiten sampled moments"]
     found = {(r["V"], r["whitening"]): r for r in read(tmp_path / "whitening.csv")}
     for way in ("matrix-free", "randomised"):
         assert float(found["120", way]["off"]) < 1e-8
@@ -58,7 +104,7 @@ def test_whitening(tmp_path):
 
 
 def test_word_scale(tmp_path):
-    run("word_scale", tmp_path)
+    assert verdicts(run("word_scale", tmp_path)) == ["not reproduced on samples"]
     found = {float(r["C"]): float(r["pR2"]) for r in read(tmp_path / "word_scale.csv")}
     assert len(found) == 8
     assert found[100.0] > 0.3
@@ -66,9 +112,9 @@ def test_word_scale(tmp_path):
 
 def test_bounds(tmp_path):
     pytest.importorskip("matplotlib")
-    run("bounds", tmp_path)
+    assert verdicts(run("bounds", tmp_path)) == ["reproduced"]
     rows = read(tmp_path / "bounds.csv")
-    assert len(rows) == 24
+    assert len(rows) == 39
     assert all(float(r["ratio"]) > 1 for r in rows)
     assert (tmp_path / "bounds.png").stat().st_size > 1_000
 

@@ -3,11 +3,11 @@
 import csv
 import importlib
 import sys
-from dataclasses import astuple
+from dataclasses import astuple, replace
 
 import numpy as np
 import pytest
-from paper import FOLDER, run
+from paper import FOLDER, ROOT, run
 
 
 @pytest.fixture(scope="module")
@@ -57,8 +57,10 @@ def test_movies(tmp_path):
     exact, randomised = (float(found[V, "0.1", "5", "joint"]["pr2"]) for V in ("5000", "10000"))
     assert randomised == pytest.approx(exact, abs=0.01)  # all words are in both
     assert found["5000", "0.1", "5", "joint"]["pr2"] != found["5000", "0.01", "5", "joint"]["pr2"]
-    assert out.count("VERDICT Figure 7, toy reviews: ") == 1
-    assert "VERDICT Figure 8, toy reviews: not measured: 2 of 20" in out  # no more than 9 topics
+    assert out.count("VERDICT Figure 7, 600 documents of toy reviews: ") == 1
+    assert (
+        "VERDICT Figure 8, 600 documents of toy reviews: not measured: 2 of 28" in out
+    )  # no more than 9 topics
 
 
 def test_polar_words(tmp_path):
@@ -74,8 +76,21 @@ def test_polar_words(tmp_path):
     assert run("polar_words", tmp_path, "--draw").splitlines()[-1] == out.splitlines()[-1]
 
 
+def test_the_tables_of_the_page_are_those_of_the_script():
+    page = (ROOT / "docs" / "paper.md").read_text(encoding="utf-8")
+    tables = run("polar_words", FOLDER, "--draw", "--markdown").strip().split("\n\n")
+    assert len(tables) == 3
+    assert all(table in page for table in tables)
+
+
+def test_more_documents_of_a_corpus_are_other_cells(reviews):
+    few = reviews.Cell("x", 42_000, 5_000, 0.1, 3, 0, "joint")
+    known = reviews.Row(*astuple(few), 0.4, -7.0, 1.0, 0, "")
+    assert known.cell == few != replace(few, n=127_372)
+
+
 def row(reviews, method, pr2, k=3, fold=0):
-    return reviews.Row("x", 10, 0.1, k, fold, method, pr2, -7.0, 1.0, 0, "")
+    return reviews.Row("x", 600, 10, 0.1, k, fold, method, pr2, -7.0, 1.0, 0, "")
 
 
 def test_the_best_number_of_topics_is_by_means_over_folds(reviews):
@@ -110,9 +125,9 @@ def test_folds_are_apart_and_leave_the_rest(reviews):
 
 def test_a_refused_number_of_topics_is_a_row_that_says_so(reviews):
     docs = reviews.documents(reviews.TOY, 12, slice(None), 6)
-    cell = reviews.Cell(reviews.TOY, 12, 0.1, 11, 0, "two-stage")
+    cell = reviews.Cell(reviews.TOY, 600, 12, 0.1, 11, 0, "two-stage")
     found = reviews.measure(cell, docs, reviews.methods(10, 5)["two-stage"])
     assert found.cell == cell
     assert np.isnan([found.pr2, found.log_likelihood]).all()
     assert "positive eigenvalues" in found.note
-    assert astuple(found)[:6] == astuple(cell)
+    assert astuple(found)[:7] == astuple(cell)

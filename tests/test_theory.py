@@ -20,9 +20,11 @@ from topicprism.spectral.theory import (
     Tails,
     bounds,
     diagnose,
+    joint_bounds,
     joint_parameter_bounds,
     parameter_bounds,
 )
+from topicprism.spectral.whitening import whiten
 
 
 @pytest.fixture
@@ -228,3 +230,66 @@ def test_topics_of_unequal_size_break_a_remark_but_not_its_end(rng):
     middle = np.sqrt(5.0 / (a0 * (a0 + 1))) * np.linalg.norm(model.mu, 2)
     assert middle > 1 / np.sqrt(a0 + 1)
     assert diagnose(model, 100).sigma_1 <= 1 / np.sqrt(a0 + 1) + 1e-12
+
+
+@pytest.mark.parametrize("k", [5, 40])
+def test_with_equal_alphas_many_topics_need_k_and_not_its_cube(k):
+    """max(1/epsilon^2, k^2/lambda_min^2) of n_3: lambda_min^2 is 8k/9 where alpha_i = 1/k."""
+    model = Model(np.full(k, 1 / k), np.eye(k), np.zeros(k), 0.0)
+    known = diagnose(model, 100, epsilon=1e3, delta=0.05)
+    assert_allclose(known.lambda_min**2, 8 * k / 9)
+    rest = known.two_stage[2] * known.sigma_k**10 / (1 + np.sqrt(np.log(9 / 0.05))) ** 2
+    assert_allclose(rest, 9 * k / 8)
+
+
+@pytest.mark.parametrize("seed", [0, 1, 2])
+def test_the_joint_method_is_not_promised_to_need_fewer_documents(seed):
+    """Its sigma_k is larger, but n_3' has C_3 squared, which no sigma_k makes up for here."""
+    model = draw_model(500, 20, np.random.default_rng(seed), noise=0.1)
+    known = diagnose(model, 2**15)
+    assert known.sigma_k <= known.joint_sigma_k
+    assert known.joint[2] > known.two_stage[2]
+
+
+def test_norms_of_the_whitening_and_of_the_whitened_moment_of_the_response(rng, model):
+    """|W^+| is sigma_1, not only below 3 sigma_1; |My(W, W)| has max |eta_i|, not |eta|."""
+    a, a0 = model.alpha, model.alpha.sum()
+    M2 = np.einsum("k,ik,jk->ij", a, model.mu, model.mu) / (a0 * (a0 + 1))
+    My = 2 * np.einsum("k,ik,jk->ij", a * model.eta, model.mu, model.mu)
+    My /= a0 * (a0 + 1) * (a0 + 2)
+    W = whiten(M2, 3, rng).W
+    assert_allclose(np.linalg.norm(np.linalg.pinv(W), 2), diagnose(model, 100).sigma_1)
+    norm_of = np.linalg.norm(W.T @ My @ W, 2)
+    assert_allclose(norm_of, 2 / (a0 + 2) * np.abs(model.eta).max())
+    assert norm_of < 0.95 * 2 / (a0 + 2) * np.linalg.norm(model.eta)
+
+
+def test_the_third_joint_moment_is_larger_than_that_of_words_may_be(model):
+    """Its proof takes over |M3| <= 2/((a+1)(a+2)); with v_i for mu_i, |v_i|^3 is to be added."""
+    large = replace(model, eta=np.array([2.0, 2.5, 3.0]))
+    a, a0 = large.alpha, large.alpha.sum()
+    v = np.vstack([large.mu, large.eta])
+    N3 = 2 * np.einsum("k,ik,jk,lk->ijl", a, v, v, v) / (a0 * (a0 + 1) * (a0 + 2))
+    printed = 2 / ((a0 + 1) * (a0 + 2))
+    assert N3[-1, -1, -1] > 8 * printed  # the operator norm is no less
+    assert np.linalg.norm(N3) <= printed * np.linalg.norm(v, axis=0).max() ** 3
+
+
+@pytest.mark.parametrize("alpha0", [0.6, 30.0])
+def test_joint_moments_are_off_by_no_more_than_the_bounds(rng, alpha0):
+    model = draw_model(12, 3, rng, alpha=alpha0 / 3, noise=0.4)
+    n, V, a0, sigma2 = 500, 12, model.alpha.sum(), model.sigma**2
+    v = np.vstack([model.mu, model.eta])
+    N2 = np.einsum("k,ik,jk->ij", model.alpha, v, v) / (a0 * (a0 + 1))
+    N3 = 2 * np.einsum("k,ik,jk,lk->ijl", model.alpha, v, v, v) / (a0 * (a0 + 1) * (a0 + 2))
+    known = joint_bounds(model, n, delta=0.1)
+    for _ in range(20):
+        X, y, _ = draw_corpus(model, n, 5, rng)
+        basis = Basis(np.eye(V), np.eye(V), 0.0, 1.0)
+        sums = sketch_sums(Corpus(X, y), basis.B, 0.0, 1.0, EQUAL)
+        m = centre(without_repeats(sums, basis), a0, sigma2)
+        assert np.linalg.norm(m.second - N2) < known.E_P
+        assert np.linalg.norm(m.third - N3) < known.E_T
+    many = joint_bounds(Model(np.ones(5), np.eye(5), np.arange(5.0) / 5, 0.1), 10**18)
+    assert known.alpha == known.v == np.inf
+    assert 0 < many.v < np.inf

@@ -11,9 +11,10 @@ MedLDA".
 
 Here: 18,000 reviews of ``hotel_reviews.parquet``, which had no part in any choice of a default;
 five blocks of 3,000 to test on, each with the other 15,000 to learn from.  "two-stage" and "joint"
-are Algorithms 1 and 2 as printed, "hybrid" a chain from the latter; all predict by Gibbs
-sampling.  ``SpectralSLDA()`` is not the paper's: our default, which chooses its number of topics.
-"joint, propagation" has the proportions of test documents by expectation propagation instead.
+are Algorithms 1 and 2 as printed, "hybrid" a chain from the latter; these infer proportions of test
+documents by Gibbs sampling, as the paper does, and Gibbs, MedLDA and "joint, propagation" by
+expectation propagation.  ``SpectralSLDA()`` is not the paper's: our default, which chooses its
+number of topics.
 MedLDA has its default C of 30, chosen on other reviews.
 """
 
@@ -46,11 +47,11 @@ SWEEPS, KEPT = 500, 100
 OURS, PROPAGATION = "SpectralSLDA()", "joint, propagation"
 
 
-def cells(corpus: str, topics: range, n_folds: int, names: list[str]) -> list[Cell]:
+def cells(corpus: str, n: int, topics: range, n_folds: int, names: list[str]) -> list[Cell]:
     """Longest first."""
     order = sorted(names, key=lambda name: ", " in name or name in ("two-stage", "joint", OURS))
     return [
-        Cell(corpus, V, MEAN_ALPHA, k, fold, name)
+        Cell(corpus, n, V, MEAN_ALPHA, k, fold, name)
         for name in order
         for k in ((0,) if name == OURS else sorted(topics, reverse=True))
         for fold in range(n_folds)
@@ -118,7 +119,7 @@ def main() -> None:
         ways = methods(20, 5) if asked.quick else methods(SWEEPS, KEPT)
         ways[PROPAGATION] = methods(0, 0, inference="propagation")["joint"]
         topics, n_folds = (range(3, 5), 1) if asked.quick else (TOPICS, asked.folds)
-        todo = cells(corpus, topics, n_folds, list(ways))
+        todo = cells(corpus, len(docs.y), topics, n_folds, list(ways))
         run(path, todo, {(corpus, V): docs}, lambda cell: ways[cell.method], asked.jobs)
     rows = records.read(Row, measured(path))
     by_gibbs, by_propagation = (Curves(rows).of(name) for name in ("joint", PROPAGATION))

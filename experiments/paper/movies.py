@@ -24,6 +24,7 @@ folds, chains with CHAIN_TOPICS topics: they take most of the time.  MedLDA has 
 """
 
 from collections.abc import Iterator
+from dataclasses import replace
 from itertools import product
 from pathlib import Path
 
@@ -72,8 +73,8 @@ def randomised(make: Method, whitening: str) -> Method:
     return lambda k, a: make(k, a).set_params(whitening=whitening)
 
 
-def cells(corpora: list[str], n_folds: int) -> Iterator[Cell]:
-    """Longest first."""
+def cells(corpora: dict[str, int], n_folds: int) -> Iterator[Cell]:
+    """Of corpora and their numbers of documents, longest first."""
     short = tuple(stopped(name) for name in CHAINS)
     parts = (
         (SIZES, CHAINS, CHAIN_TOPICS, LONG_FOLDS),
@@ -85,7 +86,7 @@ def cells(corpora: list[str], n_folds: int) -> Iterator[Cell]:
     for sizes, names, topics, folds in parts:
         for corpus, V, alpha, k, name in product(corpora, sizes, MEAN_ALPHAS, topics[::-1], names):
             for fold in range(min(folds, n_folds)):
-                yield Cell(corpus, V, alpha, k, fold, name)
+                yield Cell(corpus, corpora[corpus], V, alpha, k, fold, name)
 
 
 # --- what the paper says --------------------------------------------------------------
@@ -121,6 +122,17 @@ def figure_7(curves: dict[float, Curves], how: str, chain) -> Iterator[Claim]:
         badly.told(hybrid, gibbs, med),
     )  # fmt: skip
 
+    names = ("joint", gibbs, med)
+    fall = {name: well.best(name) - badly.best(name) for name in names}
+    told = ", ".join(
+        f"{name.split(',')[0]} {well.best(name):.3f} to {badly.best(name):.3f}" for name in names
+    )
+    yield Claim(
+        f"{how}: joint loses more than Gibbs from mean alpha {MEAN_ALPHAS[0]:g} to "
+        f"{MEAN_ALPHAS[1]:g}", fall["joint"], fall[gibbs], told,
+    )  # fmt: skip
+    yield Claim(f"{how}: MedLDA loses more than {COMPARABLE}, too", fall[med], COMPARABLE, told)
+
 
 def figure_8(curves: dict[float, Curves], how: str, chain) -> Iterator[Claim]:
     gibbs, med, hybrid = (chain(name) for name in ("Gibbs", "MedLDA", "hybrid"))
@@ -143,6 +155,14 @@ def figure_8(curves: dict[float, Curves], how: str, chain) -> Iterator[Claim]:
             f"{where}: hybrid is comparable (within {COMPARABLE}) with joint", COMPARABLE,
             abs(of.best("joint") - of.best(hybrid)), of.told("joint", hybrid),
         )  # fmt: skip
+        for name in (hybrid, gibbs):
+            rising = {k: mean for k, (mean, _) in of.of(name).items()}
+            first, last = min(rising, default=0), max(rising, default=0)
+            yield Claim(
+                f"{where}: {name.split(',')[0]} gains more than {COMPARABLE} from {first} to "
+                f"{last} topics", rising[last] - rising[first] if rising else np.nan, COMPARABLE,
+                ", ".join(f"{mean:.3f} at {k}" for k, mean in rising.items()),
+            )  # fmt: skip
 
 
 def of_topics(curves: dict[float, Curves]) -> Iterator[Claim]:
@@ -183,19 +203,29 @@ def claims(rows: list[Row], V: int) -> list[Claim]:
     )
 
 
+def joint_first(rows: list[Row]) -> str:
+    """In how many cells joint beats two-stage, where both could be fitted."""
+    pr2 = {row.cell: row.pr2 for row in rows if row.method in SPECTRAL}
+    pairs = [(v, pr2.get(replace(c, method="two-stage"), np.nan)) for c, v in pr2.items()
+             if c.method == "joint"]  # fmt: skip
+    both = [(joint, two) for joint, two in pairs if np.isfinite(joint + two)]
+    return f"joint beats two-stage in {sum(a > b for a, b in both)} of {len(both)} cells"
+
+
 def draw(rows: list[Row], V: int, path: Path) -> None:
     """Up to ten topics: a row for each corpus and mean alpha."""
     plt = pyplot()
     if plt is None:
         return
     mine = [r for r in rows if r.V == V and r.k <= max(TOPICS)]
-    parts = list(dict.fromkeys((r.corpus, r.mean_alpha) for r in mine))
+    parts = list(dict.fromkeys((r.corpus, r.n, r.mean_alpha) for r in mine))
     figure, axes = plt.subplots(len(parts), 2, figsize=(11, 3.4 * len(parts)), squeeze=False)
-    for (corpus, alpha), (left, right) in zip(sorted(parts, reverse=True), axes, strict=True):
-        curves = Curves([r for r in mine if (r.corpus, r.mean_alpha) == (corpus, alpha)])
+    for part, (left, right) in zip(sorted(parts, reverse=True), axes, strict=True):
+        curves = Curves([r for r in mine if (r.corpus, r.n, r.mean_alpha) == part])
         panel(left, curves, "pr2")
         panel(right, curves, "log_likelihood", sign=-1)
-        left.set_title(f"{corpus}, mean alpha {alpha:g}: pR2", fontsize=9)
+        corpus, n, alpha = part
+        left.set_title(f"{corpus} ({n:,}), mean alpha {alpha:g}: pR2", fontsize=9)
         left.set_ylim(bottom=-0.2)  # what is worse is off the picture
         right.set_title("negative log-likelihood per word", fontsize=9)
     axes[0, 1].legend(*axes[0, 0].get_legend_handles_labels(), frameon=False, fontsize=7,
@@ -219,18 +249,18 @@ def main() -> None:
         if not docs:
             return
         made = {V: ways(V, *((10, 5) if asked.quick else (SWEEPS, KEPT))) for V in SIZES}
-        todo = list(
-            cells(list(dict.fromkeys(c for c, _ in docs)), 1 if asked.quick else asked.folds)
-        )
+        sizes = {corpus: len(found.y) for (corpus, _), found in docs.items()}
+        todo = list(cells(sizes, 1 if asked.quick else asked.folds))
         todo = [cell for cell in todo if cell.k in (3, 5)] if asked.quick else todo
         run(path, todo, docs, lambda cell: made[cell.V][cell.method], asked.jobs)
     rows = records.read(Row, measured(path))
+    print(f"NOTE    {joint_first(rows)}")
     for V, name in SIZES.items():
         draw(rows, V, path.with_stem(f"movies_{V}").with_suffix(".png"))
-        for corpus in dict.fromkeys(r.corpus for r in rows):
-            found = claims([r for r in rows if r.corpus == corpus], V)
+        for corpus, n in dict.fromkeys((r.corpus, r.n) for r in rows):
+            found = claims([r for r in rows if (r.corpus, r.n) == (corpus, n)], V)
             print(*found, sep="\n")
-            print(f"VERDICT {name}, {corpus}: {verdict(found)}")
+            print(f"VERDICT {name}, {n:,} documents of {corpus}: {verdict(found)}")
 
 
 if __name__ == "__main__":

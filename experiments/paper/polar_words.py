@@ -2,6 +2,7 @@
 
     python experiments/paper/polar_words.py            # minutes
     python experiments/paper/polar_words.py --draw     # tables and verdicts from the CSVs alone
+    python experiments/paper/polar_words.py --draw --markdown    # the tables of docs/paper.md
     python experiments/paper/polar_words.py --quick    # seconds, on made-up reviews
 
 The paper, of Amazon movie reviews with k = 8 and V = 5,000: the joint method has the wider range of
@@ -12,23 +13,27 @@ Here on all of ``imdb.parquet`` and ``hotel_reviews.parquet``, which stand in fo
 ``amazon_movies.parquet`` where it is there; mean alpha 0.1, responses of variance 1.  Polar words
 are the paper's, and for hotels our own.  As in the paper a word beyond rank LAST has none; averages
 count it as LAST + 1.  Topics are shown by the words that are most their own, since their most
-probable words are much the same.
+probable words are much the same.  A corpus that is in the CSVs is not measured again.
 """
 
-import csv
 import warnings
 from collections.abc import Iterator
+from itertools import product
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from reviews import TOY, Claim, Documents, documents, options, verdict
-from writing import measured, write
+from writing import known, measured, there, write
 
 from topicprism import Model, ShortDocumentsWarning, SpectralSLDA
 from topicprism.show.words import top_words
 
 K, V, MEAN_ALPHA, LAST, N_TOP = 8, 5_000, 0.1, 200, 12
+PAPER = (
+    (-0.754, -0.385, -0.178, -0.022, 0.321, 0.522, 0.712, 0.833),
+    (-1.998, -0.762, -0.212, -0.098, 0.437, 0.946, 1.122, 1.143),
+)  # its Table 1, in order
 CORPORA, METHODS = ("imdb", "hotel_reviews", "amazon_movies"), ("two-stage", "joint")
 FILMS = {
     "negative": "bad boring stupid horrible terrible waste disappointed",
@@ -81,7 +86,10 @@ def words(corpus: str, docs: Documents, models: dict[str, Model]) -> Iterator[di
 
 def measure(quick: bool, out: Path) -> None:
     both: tuple[list[dict[str, Any]], list[dict[str, Any]]] = ([], [])
+    done = known(out / "polar_words.csv", "corpus")
     for corpus in (TOY,) if quick else CORPORA:
+        if done(corpus):
+            continue
         docs = documents(corpus, V, slice(None), 1)
         if docs is None:
             print(f"{corpus}.parquet is not there, left out: see experiments/get_data.py")
@@ -96,22 +104,44 @@ def measure(quick: bool, out: Path) -> None:
 # --- what the CSVs say ----------------------------------------------------------------
 
 
-def read(path: Path) -> list[dict[str, str]]:
-    with measured(path).open(newline="", encoding="utf-8") as file:
-        return list(csv.DictReader(file))
-
-
 def tables(shown: list[dict[str, str]], polar: list[dict[str, str]]) -> None:
     for row in shown:
         print(f"{row['method']:10s} eta {float(row['eta']):6.2f}  {row['most its own']}")
     for row in polar:
-        cells = (
-            f"{float(row[m]):.6f} ({row[f'rank {m}']:>3s})"
-            if _rank(row, m) <= LAST
-            else f"{'N/A':14s}"
-            for m in METHODS
+        print(f"{row['tone']:9s} {row['word']:13s} ", *(f"{_cell(row, m):16s}" for m in METHODS))
+
+
+def _cell(row: dict[str, str], method: str) -> str:
+    rank = _rank(row, method)
+    return f"{row[method]} ({rank})" if rank <= LAST else "N/A"
+
+
+def markdown(shown: list[dict[str, str]], polar: list[dict[str, str]]) -> Iterator[str]:
+    """Tables 1 and 2 as docs/paper.md has them, of all corpora."""
+    corpora = list(dict.fromkeys(row["corpus"] for row in shown))
+    pairs = list(product(corpora, METHODS))
+
+    def topics(corpus: str, method: str) -> list[dict[str, str]]:
+        return [r for r in shown if (r["corpus"], r["method"]) == (corpus, method)]
+
+    yield _line("the paper: two-stage", "joint", *(f"{c}: {m}" for c, m in pairs))
+    yield _line(*["--:"] * (2 + len(pairs)))
+    eta = [[float(row["eta"]) for row in topics(*pair)] for pair in pairs]
+    yield from (_line(*(f"{e:.3f}" for e in row)) for row in zip(*PAPER, *eta, strict=True))
+    for corpus in corpora:
+        yield ""
+        yield _line(corpus, *METHODS)
+        yield _line("---", "--:", "--:")
+        own = (topics(corpus, m)[0] for m in METHODS)
+        yield _line(
+            "its own words", *(f"{t['most its own']} (η {float(t['eta']):.2f})" for t in own)
         )
-        print(f"{row['tone']:9s} {row['word']:13s} ", *cells)
+        of = [row for row in polar if row["corpus"] == corpus]
+        yield from (_line(row["word"], *(_cell(row, m) for m in METHODS)) for row in of)
+
+
+def _line(*cells: str) -> str:
+    return f"| {' | '.join(cells)} |"
 
 
 def _rank(row: dict[str, str], method: str) -> int:
@@ -149,10 +179,15 @@ def claims(shown: list[dict[str, str]], polar: list[dict[str, str]]) -> list[Cla
 
 
 def main() -> None:
-    asked = options(__doc__)
+    asked = options(__doc__, lambda reader: reader.add_argument("--markdown", action="store_true"))
     if not asked.draw:
         measure(asked.quick, asked.out)
-    shown, polar = read(asked.out / "polar_topics.csv"), read(asked.out / "polar_words.csv")
+    shown, polar = (
+        there(measured(asked.out / f"polar_{name}.csv")) for name in ("topics", "words")
+    )
+    if asked.markdown:
+        print(*markdown(shown, polar), sep="\n")
+        return
     for corpus in dict.fromkeys(row["corpus"] for row in shown):
         mine = tuple([r for r in rows if r["corpus"] == corpus] for rows in (shown, polar))
         print(f"\n{corpus}: topics; probability and rank in that of the least eta, {METHODS}")

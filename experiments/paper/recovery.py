@@ -10,7 +10,7 @@ and 1.  Methods are told alpha0 and the noise variance.  "Algorithm 1" (two-stag
 which takes another road where the moments of few documents do not show twenty topics (``road``).
 Errors are means over topics that are matched to the truth: of mu the L1 distance, at most 2.  Error
 bars are standard deviations over trials, each with a truth of its own, the same for all n; slopes
-are those of log error on log n, fitted to each trial.
+are those of log error on log n, fitted to each trial.  Trials in the CSV are not run again.
 """
 
 import argparse
@@ -21,6 +21,7 @@ from typing import Any
 
 import numpy as np
 from trials import Row, chosen, in_processes, mean_and_error, over_trials, run, said, slopes
+from writing import known
 
 from topicprism import SpectralSLDA
 from topicprism.datasets import draw_corpus, draw_model
@@ -76,9 +77,11 @@ def rows(asked: argparse.Namespace) -> Iterator[Row]:
     k, sizes, lengths, noises, n_trials = K, SIZES, LENGTHS, NOISES, asked.trials
     if asked.quick:
         k, sizes, lengths, noises, n_trials = 3, (512, 2048), (60, 120), (0.1,), 2
+    done = known(asked.path, "words", "noise", "n", "trial")
     tasks = [
         (k, n, length, noise, seed)
         for noise in noises for length in lengths for n in sizes for seed in range(n_trials)
+        if not done(length, noise, n, seed)
     ]  # fmt: skip
     return in_processes(trial, tasks, asked.jobs, cost=lambda task: task[1] * task[2])
 
@@ -191,16 +194,16 @@ def default(found: list[Row]) -> list[str]:
             for there, road in ((as_text, "text"), (~as_text, "model")):
                 if not there.any():
                     continue
-                of_mu, of_eta = (
-                    span(
+                of = ", ".join(
+                    f"{name} " + span(
                         over_trials(chosen(some, way=way), name, "n")[1][there]
                         / over_trials(chosen(some, way=f"Algorithm {printed}"), name, "n")[1][there]
                     )
-                    for name in ("mu", "eta")
-                )
+                    for name in PARAMETERS
+                )  # fmt: skip
                 lines.append(
-                    f"{way}, {road}, n = {sizes[there][0]} to {sizes[there][-1]}: mu {of_mu}, eta "
-                    f"{of_eta} ({length} words, noise {noise:g})"
+                    f"{way}, {road}, n = {sizes[there][0]} to {sizes[there][-1]}: {of} "
+                    f"({length} words, noise {noise:g})"
                 )
     if not lines:
         return []

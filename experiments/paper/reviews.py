@@ -14,7 +14,7 @@ import os
 import sys
 import warnings
 from collections.abc import Callable, Iterable
-from dataclasses import astuple, dataclass
+from dataclasses import astuple, dataclass, fields
 from pathlib import Path
 from time import perf_counter
 from typing import Any
@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 from joblib import Parallel, delayed, parallel_config
 from scipy.sparse import csr_array
-from writing import HERE
+from writing import HERE, parsed, parser
 
 from topicprism import GibbsSLDA, HybridSLDA, MedLDA, SpectralSLDA
 from topicprism.datasets import make_reviews
@@ -78,6 +78,7 @@ class Cell:
     """What one row is about."""
 
     corpus: str
+    n: int  # documents
     V: int
     mean_alpha: float
     k: int  # 0 where the method chooses it
@@ -88,6 +89,7 @@ class Cell:
 @dataclass(frozen=True)
 class Row:
     corpus: str
+    n: int
     V: int
     mean_alpha: float
     k: int
@@ -101,7 +103,7 @@ class Row:
 
     @property
     def cell(self) -> Cell:
-        return Cell(*astuple(self)[:6])
+        return Cell(*astuple(self)[: len(fields(Cell))])
 
 
 Method = Callable[[int, float], Any]  # an estimator of k topics and a mean alpha
@@ -238,16 +240,11 @@ def verdict(claims: list[Claim]) -> str:
 def options(
     description: str | None, more: Callable[[argparse.ArgumentParser], Any] = lambda _: None
 ) -> argparse.Namespace:
-    parser = argparse.ArgumentParser(
-        description=description, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("--quick", action="store_true", help="seconds, for the test suite")
-    parser.add_argument("--draw", action="store_true", help="figure and verdict of rows there are")
-    parser.add_argument("--jobs", type=int, default=1, help="processes (default: %(default)s)")
-    parser.add_argument("--folds", type=int, choices=range(1, N_FOLDS + 1), default=N_FOLDS)
-    parser.add_argument("--out", type=Path, default=HERE, help="folder of the CSV (default: this)")
-    more(parser)
-    return parser.parse_args()
+    reader = parser(description)
+    reader.add_argument("--jobs", type=int, default=1, help="processes (default: %(default)s)")
+    reader.add_argument("--folds", type=int, choices=range(1, N_FOLDS + 1), default=N_FOLDS)
+    more(reader)
+    return parsed(reader)
 
 
 STYLES = {

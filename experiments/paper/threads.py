@@ -8,7 +8,8 @@ V = 500, 100 words, as in the paper; noise 0.1.  Algorithms 1 and 2 as printed, 
 default, which reduces words to a sketch first; all are told alpha0 and the noise variance.  The
 better of two fits where they do not take long.  "moments" are the seconds of all passes over
 the documents, which threads share; "rest" those between: whitening, the tensor's decomposition and
-the recovery, on one thread.  More threads than cores are left out.
+the recovery, on one thread.  More threads than cores are left out, and rows that are in the CSV
+are not measured again.
 """
 
 import argparse
@@ -24,6 +25,7 @@ from typing import Any
 
 import numpy as np
 from trials import Row, chosen, run, said
+from writing import known
 
 from topicprism import Model, Settings
 from topicprism.datasets import draw_corpus, draw_model
@@ -98,13 +100,18 @@ def rows(asked: argparse.Namespace) -> Iterator[Row]:
     n, topics, repeats = asked.documents, asked.topics, REPEATS
     if asked.quick:
         n, topics, repeats = 12_000, (3, 5), 1
+    done = known(asked.path, "n", "k", "method", "threads")
+    able = [t for t in asked.threads if t <= (os.cpu_count() or 1)]
     for k in topics:
+        todo = {m: [t for t in able if not done(n, k, m, t)] for m in asked.methods}
+        if not any(todo.values()):
+            continue
         rng = np.random.default_rng(k)
         truth = draw_model(V, k, rng, noise=NOISE)
         corpus = drawn(truth, n, rng)
         for name in asked.methods:
             fitted(corpus.rows(0, 10_000), k, name, 1)  # kernels are compiled by now
-            for threads in [t for t in asked.threads if t <= (os.cpu_count() or 1)]:
+            for threads in todo[name]:
                 moments, rest, passes = best(corpus, k, name, threads, repeats)
                 yield {
                     "n": n, "k": k, "method": name, "threads": threads, "passes": passes,

@@ -5,7 +5,6 @@ without any, and elsewhere: a machine without matplotlib gets its CSV and its ve
 """
 
 import argparse
-import csv
 import os
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor, as_completed
@@ -16,7 +15,7 @@ from threading import local
 from typing import Any
 
 import numpy as np
-from writing import measured, parser, write
+from writing import measured, parsed, parser, there, write
 
 Row = dict[str, Any]
 THREADS = "OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS"
@@ -28,28 +27,28 @@ def run(
     name: str,
     rows: Rows,
     verdict: Callable[[list[Row]], list[str]],
-    draw: Callable[[list[Row], Path], None],
+    draw: Callable[[list[Row], Path], None] | None = None,
     trials: int | None = None,
     more: Callable[[argparse.ArgumentParser], None] = lambda _: None,
 ) -> None:
-    """The CSV unless it is there to be drawn, the verdict, the figure; ``more`` adds options.
+    """Rows that the CSV has not, the verdict of all, the figure; ``more`` adds options.
 
-    Where there are ``trials``, they may be shared among processes.
+    ``rows`` is given the options and, as one of them, the ``path`` of the CSV.  Where there are
+    ``trials``, they may be shared among processes.
     """
     reader = parser(doc)
     if trials is not None:
         reader.add_argument("--trials", type=int, default=trials, help=f"(default: {trials})")
         reader.add_argument("--jobs", type=int, default=1, help="processes (default: 1)")
-    reader.add_argument(
-        "--draw", action="store_true", help="verdict and figure from the CSV that is there"
-    )
     more(reader)
-    asked = reader.parse_args()
-    path = asked.out / f"{name}.csv"
+    asked = parsed(reader)
+    asked.path = path = asked.out / f"{name}.csv"
     if not asked.draw:
         write(path, rows(asked))
     found = read(path)
     print(*verdict(found), sep="\n")
+    if draw is None:
+        return
     try:
         import matplotlib
     except ImportError:
@@ -62,14 +61,6 @@ def run(
 def read(path: Path) -> list[Row]:
     """Numbers as numbers."""
     return [{name: _value(text) for name, text in row.items()} for row in there(measured(path))]
-
-
-def there(path: Path) -> list[dict[str, str]]:
-    """Rows as they are written; none where there is no file."""
-    if not path.exists():
-        return []
-    with path.open(encoding="utf-8", newline="") as file:
-        return list(csv.DictReader(file))
 
 
 def _value(text: str) -> int | float | str:

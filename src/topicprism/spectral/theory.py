@@ -19,7 +19,9 @@ What differs from the paper, each with its derivation in ``docs/errata.md``:
   rho^2 sigma_1^2 for alpha_max^2 sigma_1^2, rho = (alpha0+2)/2 lambda_max;
 * C(x) of Theorem 2 is C_2 in n_1' and C_3 in n_2' and n_3', as in Appendix B, and logarithms are of
   72/delta and 18/delta, not of 72/sigma and 18/sigma;
-* the bounds for alpha, mu, eta and v (:func:`bounds`).
+* for alpha_i = 1/k, k^2 / lambda_min^2 is 9k/8, so that n_3 and n_3' have max(1/epsilon^2, k) where
+  its remarks have k^3;
+* the bounds for alpha, mu, eta and v (:func:`bounds`, :func:`joint_bounds`).
 """
 
 from __future__ import annotations
@@ -143,6 +145,46 @@ def bounds(model: Model, n_documents: int, delta: float = 0.05) -> Bounds:
     return Bounds(E_P, E_y, E_T, eps_y, eps_t, eps, *of)
 
 
+@dataclass(frozen=True)
+class JointBounds:
+    """The same of Theorem 2; v is (mu, eta)."""
+
+    E_P: float  # |N2 - its estimate|
+    E_T: float  # |N3 - its estimate|
+    epsilon_t: float  # |N3(W, W, W) - its estimate|
+    epsilon: float
+    alpha: float
+    v: float
+
+
+def joint_bounds(model: Model, n_documents: int, delta: float = 0.05) -> JointBounds:
+    """Error bounds of the joint method, whose noise variance is known.
+
+    With f the factor of the concentration inequality, and since means of z, z z and z z z are
+    bounded by C_1, C_2 and C_3 and are off by no more than f times these::
+
+        E_P  <=  f (C_2 + 2 a/(a+1) C_1^2)
+        E_T  <=  f (C_3 + 6 a/(a+2) C_1 C_2 + 6 a^2/((a+1)(a+2)) C_1^3 + 6 sigma^2/(a+2) C_1)
+    """
+    a0, root = float(model.alpha.sum()), float(np.sqrt(n_documents))
+    both = np.vstack([model.mu, model.eta])
+    _, sigma_k = _extremes(_canonical(model) * both)
+    tails = Tails(float(np.linalg.norm(model.eta)), model.sigma, delta, n_documents)
+    one, two = (tails.C(i, 36) for i in (1, 2))
+    E_P = (two + 2 * a0 / (a0 + 1) * one**2) * tails.factor(18) / root
+    one, two, three = (tails.C(i, 144) for i in (1, 2, 3))
+    three += 6 * one * (a0 * two + a0**2 / (a0 + 1) * one**2 + model.sigma**2) / (a0 + 2)
+    E_T = three * tails.factor(72) / root
+    longest = float(np.linalg.norm(both, axis=0).max())
+    eps_t = _over(56 * longest**3 * E_P / ((a0 + 1) * (a0 + 2)), sigma_k**5)
+    eps_t += _over(8 * E_T, sigma_k**3)
+    eps = max(eps_t, _over(6 * E_P, sigma_k**2))
+    lam = 2 / (a0 + 2) * np.sqrt(a0 * (a0 + 1) / model.alpha)
+    holds = sigma_k**2 / 2 >= E_P and 5 * eps < lam.min()
+    of = joint_parameter_bounds(model, eps) if holds else (float("inf"),) * 2
+    return JointBounds(E_P, E_T, eps_t, eps, *of)
+
+
 def parameter_bounds(model: Model, epsilon: float) -> tuple[float, float, float]:
     """How far alpha, mu and eta may be off if the whitened moments are off by ``epsilon``.
 
@@ -154,7 +196,8 @@ def parameter_bounds(model: Model, epsilon: float) -> tuple[float, float, float]
         |eta_i^ - eta_i|      <=  (16 |eta| / lambda_min
                                    + (a+2)/2 (1 + 16 epsilon / lambda_min)) epsilon
 
-    For a small epsilon the first is 10 alpha_max epsilon / lambda_min.
+    For a small epsilon the first is 10 alpha_max epsilon / lambda_min; from lambda_min / 5 on it is
+    infinite.
     """
     low, high, half, alpha = _common(model, epsilon)
     sigma_1, _ = _extremes(_canonical(model) * model.mu)
@@ -182,8 +225,9 @@ def _common(model: Model, epsilon: float) -> tuple[float, float, float, float]:
     """lambda_min, lambda_max, (a+2)/2 and the bound for alpha."""
     a0 = float(model.alpha.sum())
     lam = 2 / (a0 + 2) * np.sqrt(a0 * (a0 + 1) / model.alpha)
-    low, high = float(lam.min()), float(lam.max())
-    return low, high, a0 / 2 + 1, float(model.alpha.max()) * ((low / (low - 5 * epsilon)) ** 2 - 1)
+    low, high, left = float(lam.min()), float(lam.max()), float(lam.min() - 5 * epsilon)
+    alpha = float(model.alpha.max()) * ((low / left) ** 2 - 1) if left > 0 else float("inf")
+    return low, high, a0 / 2 + 1, alpha
 
 
 def _canonical(model: Model) -> Array:
