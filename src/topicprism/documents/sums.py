@@ -2,15 +2,35 @@
 
 from __future__ import annotations
 
+import sys
 from dataclasses import dataclass, fields
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 
 from topicprism._typing import Array
 
 
-class Additive:
+class Sized:
+    """Whose size is that of what it holds: by sizes, schedulers decide what to move and to keep."""
+
+    def __sizeof__(self) -> int:
+        return bytes_in(vars(self))
+
+
+def bytes_in(value: Any) -> int:
+    """Of the arrays and texts that something holds, however deep."""
+    if isinstance(value, dict):
+        value = list(value.values())
+    if isinstance(value, tuple | list):
+        return sum(map(bytes_in, value))
+    if (n_bytes := getattr(value, "nbytes", None)) is not None:
+        return int(n_bytes)
+    tells = type(value).__sizeof__ is not object.__sizeof__
+    return sys.getsizeof(value) if tells else bytes_in(getattr(value, "__dict__", ()))
+
+
+class Additive(Sized):
     """Sums over documents: ``a + b`` is the sum over the documents of both."""
 
     def __add__(self, other: Self) -> Self:
