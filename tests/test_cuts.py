@@ -22,6 +22,9 @@ from topicprism.learn.auto import learn
 from topicprism.learn.defaults import MODEL, SAMPLED, TEXT
 from topicprism.learn.judging import words_together
 from topicprism.learn.refine import gradients
+from topicprism.pipeline.collections import Aside, read, summary
+from topicprism.pipeline.scoring import Kept
+from topicprism.pipeline.streaming import Texts
 from topicprism.vectorizer import FastCountVectorizer
 from topicprism.vectorizer.counting import merge
 from topicprism.vectorizer.lexicon import empty
@@ -57,8 +60,14 @@ class Watchful(Shards):
         before = pickle.dumps((a, b))
         found = a + b
         assert pickle.dumps((a, b)) == before
+        assert_told(found)
         self.seen |= set(types_in(found))
         return found
+
+
+def assert_told(value):
+    """Dask knows how large it is, but for some words that any pickle has."""
+    assert sizeof(value) >= (len(pickle.dumps(value)) - 1000) / 2, type(value)
 
 
 def types_in(sums):
@@ -279,6 +288,16 @@ def test_documents_tell_their_size(of_model):
     half = of_model.rows(0, 750)
     assert 0.9 * n_bytes / 2 < sizeof(half) < 1.1 * n_bytes / 2
     assert sizeof(half.counts) > 0.8 * sizeof(half)
+
+
+def test_what_is_between_texts_and_shards_tells_its_size():
+    texts, y = varied_texts(N)
+    counts = FastCountVectorizer()
+    part = read(texts, y, 0, counts)
+    aside = Kept(counts.fit_transform(texts), part.y, texts)
+    for value in (part, part.docs, summary(part), Aside(aside, aside), Texts(texts)):
+        assert_told(value)
+        assert sizeof(value) > 20_000
 
 
 def test_all_shards_have_the_same_types(of_model, tmp_path):
