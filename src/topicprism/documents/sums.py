@@ -20,14 +20,12 @@ class Sized:
 
 def bytes_in(value: Any) -> int:
     """Of the arrays and texts that something holds, however deep."""
-    if isinstance(value, dict):
-        value = list(value.values())
-    if isinstance(value, tuple | list):
-        return sum(map(bytes_in, value))
     if (n_bytes := getattr(value, "nbytes", None)) is not None:
         return int(n_bytes)
-    tells = type(value).__sizeof__ is not object.__sizeof__
-    return sys.getsizeof(value) if tells else bytes_in(getattr(value, "__dict__", ()))
+    held = getattr(value, "__dict__", value)
+    if isinstance(held, tuple | list | dict):
+        return sum(map(bytes_in, held.values() if isinstance(held, dict) else held))
+    return sys.getsizeof(value)
 
 
 class Additive(Sized):

@@ -69,11 +69,13 @@ def current_client() -> Any:
 
 def check_workers(client: Any) -> None:
     """Refuse workers that would not know what to do, or would do something else."""
-    try:
-        versions = client.run(_version)
-    except Exception as error:  # whatever a worker without the package says
-        raise _cannot_run(client, error) from None
+    versions = client.run(_version, on_error="return")
+    there = client.nthreads()
     for worker, version in versions.items():
+        if worker not in there:  # it has left meanwhile
+            continue
+        if isinstance(version, Exception):  # whatever a worker without the package says
+            raise _cannot_run(client, version)
         if version != __version__:
             raise _of_another_version(worker, version, __version__)
 
