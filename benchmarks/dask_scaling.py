@@ -46,6 +46,7 @@ LARGEST = (10**6, 10**7, 10**8, 10**9, 10**10)
 
 
 def main() -> None:
+    global N_WORDS
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("what", nargs="?", choices=list(PARTS))
     parser.add_argument("--documents", type=int, nargs="*", help="instead of the sizes of a part")
@@ -55,7 +56,7 @@ def main() -> None:
     args = parser.parse_args()
     logging.disable(logging.CRITICAL)
     if args.quick:
-        args.repeats = 1
+        args.repeats, N_WORDS = 1, 300
     if args.peak:
         print(json.dumps(peak(*args.documents)))
         return
@@ -172,7 +173,7 @@ def peak(n: int) -> float:
 
 
 def memory(sizes, repeats):
-    command = [sys.executable, __file__, "--peak", "--documents"]
+    command = [sys.executable, __file__, "--peak", *["--quick"] * (N_WORDS < 1000), "--documents"]
     peaks = [
         median(json.loads(subprocess.check_output([*command, str(n)])) for _ in range(repeats))
         for n in sizes
