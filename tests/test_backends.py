@@ -356,9 +356,9 @@ def test_without_cupy_is_said():
 @pytest.mark.parametrize(
     ("free", "allowed", "n", "sentence"),
     [
-        (0, None, 3, r"can have 0 KB of the GPU's memory, but need 1 KB, or 64 MB at least to be"),
-        (2**26, None, 10**6, r"can have 51 MB of the GPU's memory, but need 362 MB, or 64 MB"),
-        (2**40, 10**6, 10**6, r"can have 977 KB of the GPU's memory, but need 362 MB"),
+        (0, None, 3, r"0 KB of the GPU's memory are free, but documents need 1, or 65,536 at"),
+        (2**26, None, 10**6, r"52,429 KB of the GPU's memory are free, .* need 371,094"),
+        (2**40, 10**6, 10**6, r"977 KB of the GPU's memory are free, .* need 371,094"),
     ],
 )
 def test_too_little_memory_of_a_gpu_is_said(monkeypatch, free, allowed, n, sentence):

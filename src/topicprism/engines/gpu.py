@@ -59,9 +59,9 @@ class OnGPU:
             return cls((_resident(X, corpus.y),), True, n_threads)
         if room < LEAST_BYTES:
             raise MemoryError(
-                f"documents can have {_size(room)} of the GPU's memory, but need {_size(needed)}, "
-                f"or {_size(LEAST_BYTES)} at least to be streamed; end what else runs there, or "
-                "use device='cpu'"
+                f"{room / 2**10:,.0f} KB of the GPU's memory are free, but documents need "
+                f"{needed / 2**10:,.0f}, or {LEAST_BYTES / 2**10:,.0f} at least to be streamed; "
+                "end what else runs there, or use device='cpu'"
             )
         refuse_no_counts(X)
         refuse_repeated_words(X)
@@ -115,10 +115,6 @@ class OnGPU:
         (corpus,) = self.corpora
         fewer = (_in_key_order(cast(Any, corpus.counts).store.over(words), corpus.y),)
         return OnGPU(fewer, True, self.n_threads)
-
-
-def _size(n_bytes: float) -> str:
-    return f"{n_bytes / 2**20:,.0f} MB" if n_bytes >= 2**20 else f"{n_bytes / 2**10:.0f} KB"
 
 
 def _itself(c: Corpus) -> Corpus:

@@ -77,7 +77,7 @@ def _names(frame: Any) -> list[Any] | None:
         raise ValueError(
             "got a LazyFrame, which has no values yet, but expected a frame; pass collect() of it"
         )
-    if hasattr(frame, "column_names"):  # pyarrow
+    if "pyarrow" in packages_of(frame) and hasattr(frame, "column_names"):
         return list(frame.column_names)
     is_frame = hasattr(frame, "columns") and getattr(frame, "ndim", 2) == 2
     return list(frame.columns) if is_frame else None
