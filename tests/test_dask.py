@@ -6,6 +6,7 @@ import warnings
 
 import numpy as np
 import pytest
+from conftest import end_once
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.sparse import csr_array
 from varied_texts import varied_texts
@@ -232,9 +233,7 @@ def test_a_task_that_fails_once_is_tried_again(client, corpus, tmp_path):
 
 
 def kill_once(c, path):
-    if not path.exists():
-        path.touch()
-        os.kill(os.getpid(), 9)
+    end_once(path)
     return c.counts.data.sum(dtype=float) / 3
 
 
@@ -248,9 +247,7 @@ def test_a_worker_that_is_killed_changes_no_bit(client, corpus, tmp_path):
 
 
 def kill_in(texts, path):
-    if not path.exists():
-        path.touch()
-        os.kill(os.getpid(), 9)
+    end_once(path)
     return list(texts)
 
 

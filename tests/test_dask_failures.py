@@ -1,7 +1,5 @@
 """What may go wrong on Dask's workers: real processes that end, are too small, or come late."""
 
-import os
-import signal
 import sys
 import threading
 import time
@@ -9,7 +7,7 @@ from functools import partial
 
 import numpy as np
 import pytest
-from conftest import dask_cluster
+from conftest import dask_cluster, end_once
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.sparse import csr_array
 from varied_texts import varied_texts
@@ -97,9 +95,7 @@ def test_any_number_of_workers_gives_the_same_bits_also_one_that_joins(corpus, m
 
 def ending(function, path, *args):
     """The worker ends that is the first to come here."""
-    if not path.exists():
-        path.touch()
-        os.kill(os.getpid(), signal.SIGKILL)
+    end_once(path)
     return function(*args)
 
 
@@ -264,9 +260,7 @@ def test_a_tally_that_is_made_twice_counts_once(client, tmp_path):
 
 def sum_once_dead(tallies, path):
     found = tallies[0] + tallies[1]
-    if not path.exists():
-        path.touch()
-        os.kill(os.getpid(), 9)
+    end_once(path)
     return found
 
 
