@@ -60,7 +60,7 @@ clean:  ## remove the environment and everything made
 
 .venv/spark: .venv/ready
 	@echo "installing Spark into .venv (once)"
-	@$(BIN)/python -m pip install -qq --disable-pip-version-check -e '.[spark]' 'pyspark[connect]'
+	@$(BIN)/python -m pip install -qq --disable-pip-version-check -e '.[spark]'
 	@touch $@
 
 .venv/rivals: .venv/ready

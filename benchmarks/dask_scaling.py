@@ -2,6 +2,7 @@
 
     python benchmarks/dask_scaling.py speed       # 1 and 2 workers beside 1 and 2 threads
     python benchmarks/dask_scaling.py transfers   # whether shards move, how often `shared` travels
+    python benchmarks/dask_scaling.py passes      # bytes out and back of each pass, for one shard
     python benchmarks/dask_scaling.py memory      # of driver and scheduler, as documents grow
     python benchmarks/dask_scaling.py cost        # the cost model, checked against fits of texts
     python benchmarks/dask_scaling.py --quick     # a small one of each
@@ -14,6 +15,7 @@ do; those of `cost` are of the processors.
 import argparse
 import json
 import logging
+import pickle
 import resource
 import subprocess
 import sys
@@ -31,21 +33,22 @@ from distributed import Client, LocalCluster
 import topicprism
 from topicprism import Corpus, SpectralSLDA
 from topicprism.datasets import draw_corpus, draw_model
-from topicprism.documents import Threaded
+from topicprism.documents import Threaded, subsets
 from topicprism.documents.corpus import joined
 from topicprism.engines import tasks
 from topicprism.engines.dask import OnDask
+from topicprism.learn import auto
 
 N_WORDS, N_TOPICS, LENGTH = 5_000, 8, 100
-WIDTH = 32  # coordinates of a sketch
 N_SHARDS = 16
 TIMES_WORKERS, TIMES_THREADS, GROWTH = 1.7, 1.25, 30  # what is asked for; MB
-OCTETS = 8  # of a number
+OCTETS = 8  # of an entry of counts, or of two row pointers
 CLUSTER = ("AWS m7i.8xlarge", 20, 32, 128)  # machines, processors and GiB of each
 LARGEST = (10**6, 10**7, 10**8, 10**9, 10**10)
 
 
 def main() -> None:
+    global N_WORDS
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("what", nargs="?", choices=list(PARTS))
     parser.add_argument("--documents", type=int, nargs="*", help="instead of the sizes of a part")
@@ -54,6 +57,8 @@ def main() -> None:
     parser.add_argument("--peak", action="store_true", help=argparse.SUPPRESS)
     args = parser.parse_args()
     logging.disable(logging.CRITICAL)
+    if args.quick:
+        args.repeats, N_WORDS = 1, 300
     if args.peak:
         print(json.dumps(peak(*args.documents)))
         return
@@ -84,11 +89,13 @@ def on_dask(n: int) -> OnDask:
     return OnDask.of([made(i, n // N_SHARDS) for i in range(N_SHARDS)])
 
 
+def told() -> SpectralSLDA:
+    """All but the coefficients and their standard errors: each pass is over all documents."""
+    return SpectralSLDA(N_TOPICS, alpha0=1.0, noise_variance=0.1, random_state=0)
+
+
 def fit(docs) -> SpectralSLDA:
-    """With all told but the coefficients' standard errors: each pass is over all documents."""
-    return SpectralSLDA(N_TOPICS, alpha0=1.0, noise_variance=0.1, random_state=0).fit_documents(
-        docs
-    )
+    return told().fit_documents(docs)
 
 
 def seconds(docs) -> float:
@@ -159,6 +166,36 @@ def transfers(sizes, repeats):
             "once")  # fmt: skip
 
 
+class Weighed:
+    """A shard, and what each pass sends there and back, by the function that is added up."""
+
+    def __init__(self, corpus):
+        self.corpus, self.n_words, self.seen = corpus, corpus.n_words, []
+
+    def total(self, part, *shared):
+        found = self.corpus.total(part, *shared)
+        sums = getattr(found, "sums", found)  # but for documents that are gathered
+        named = [one.__name__ for one in (part, *shared) if hasattr(one, "__name__")]
+        self.seen.append((" of ".join(named), len(pickle.dumps(shared)), len(pickle.dumps(sums))))
+        return found
+
+
+def weighed(n: int, estimator: SpectralSLDA) -> list[tuple[str, int, int]]:
+    """Name, bytes out and bytes back of each pass of a fit, for a shard of so many documents."""
+    auto.MAX_ORDERED = subsets.MAX_ORDERED = 100  # as if documents were many
+    docs = Weighed(simulated(0, n))
+    estimator.fit_documents(docs)
+    return docs.seen
+
+
+def passes(sizes, repeats):
+    """The number of topics and the noise variance are looked for."""
+    (n,) = sizes
+    print(f"passes: {N_WORDS:,} words, nothing given; KB out, KB back of a shard")
+    for name, out, back in weighed(n, SpectralSLDA(random_state=0)):
+        print(f"  {name:60} {out / 1e3:10,.0f} {back / 1e3:10,.0f}")
+
+
 # --- memory --------------------------------------------------------------------------------------
 
 
@@ -170,7 +207,7 @@ def peak(n: int) -> float:
 
 
 def memory(sizes, repeats):
-    command = [sys.executable, __file__, "--peak", "--documents"]
+    command = [sys.executable, __file__, "--peak", *["--quick"] * (N_WORDS < 1000), "--documents"]
     peaks = [
         median(json.loads(subprocess.check_output([*command, str(n)])) for _ in range(repeats))
         for n in sizes
@@ -230,23 +267,16 @@ def measured(n: int) -> dict:
 def modelled(n: int, shards: int, one: dict) -> dict:
     """A line through what one fit has taken; tasks and sums are counted, not measured.
 
-    Bytes sent are those of the table of docs/scaling.md, for each shard: what comes back goes on
-    to be added up, and `shared` reaches each of as many workers as a quarter of the shards.
+    Bytes sent are those of the passes, for each shard: what comes back goes on to be added up, and
+    `shared` reaches each of as many workers as a quarter of the shards.
     """
     per_pass = shards + tree(shards) + 1
     # terms, shards, their sizes and those aside; then the passes of a fit of the model
-    n_tasks = 6 * shards + 2 * tree(shards) + 1 + PASSES * per_pass
-    V, K, k = N_WORDS, WIDTH, N_TOPICS
-    back = OCTETS * (
-        2**16 + 4 * V + 4 * V * K / 2 + V * K + K**3 + 20 * V * K + 20 * (V * k + k**3)
-    )
-    out = OCTETS * (4 * V * K / 2 + V * K + V * K + 20 * V * k)
+    n_tasks = 6 * shards + 2 * tree(shards) + 1 + len(one["passes"]) * per_pass
+    out, back = (sum(a_pass[i] for a_pass in one["passes"]) for i in (1, 2))
     scale = n / one["n"]
     return {"n": n, "bytes": one["bytes"] * scale, "core seconds": one["core seconds"] * scale,
             "tasks": n_tasks, "sent": shards * back + shards / 4 * out}  # fmt: skip
-
-
-PASSES = 8  # over all documents of a fit where the model holds (tests/test_cuts.py counts them)
 
 
 def tree(n: int) -> int:
@@ -260,7 +290,7 @@ def tree(n: int) -> int:
 
 def cost(sizes, repeats):
     seen = [measured(n) for n in sizes]
-    one = seen[-1]
+    one = seen[-1] | {"passes": weighed(min(sizes), told())}
     print(f"cost: fits of texts by two workers, {one['words']:,} words, {N_SHARDS} shards; the "
           f"model is a line through the last")  # fmt: skip
     for found in seen:
@@ -285,8 +315,9 @@ def cost(sizes, repeats):
 PARTS = {
     "speed": (speed, [1_000_000], [4_000]),
     "transfers": (transfers, [200_000], [4_000]),
-    "memory": (memory, [100_000, 800_000], [2_000, 4_000]),
-    "cost": (cost, [50_000, 100_000, 200_000], [2_000, 4_000]),
+    "passes": (passes, [20_000], [2_000]),
+    "memory": (memory, [100_000, 800_000], [2_000]),
+    "cost": (cost, [50_000, 100_000, 200_000], [2_000]),
 }
 
 if __name__ == "__main__":

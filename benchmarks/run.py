@@ -3,7 +3,8 @@
     python benchmarks/run.py timing              # the paper's timing table, all rivals
     python benchmarks/run.py growth              # our time against documents, words and topics
     python benchmarks/run.py inference           # documents per second, same topics for all
-    python benchmarks/run.py disk [MILLIONS]     # streamed from disk against in memory
+    python benchmarks/run.py disk [MILLIONS]     # streamed from disk against in memory; or
+    python benchmarks/run.py disk --documents 7911684 --words 5000 10000 --topics 8
     python benchmarks/run.py --quick             # a small one of each, for the test suite
 
 The unit of time is one product ``X @ S`` of scipy, X the corpus in float64 and S
@@ -50,6 +51,9 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("what", nargs="?", choices=["timing", "growth", "inference", "disk"])
     parser.add_argument("millions", nargs="?", type=float, default=8.0)
+    parser.add_argument("--documents", type=int, help="of disk, instead of MILLIONS")
+    parser.add_argument("--words", type=int, nargs="+", default=[5_000], help="of disk")
+    parser.add_argument("--topics", type=int, default=10, help="of disk")
     parser.add_argument("--budget", type=float, default=120.0, help="seconds for one rival's fit")
     parser.add_argument("--times", type=int, nargs="*", default=list(PAPER), metavar="N")
     parser.add_argument("--rivals", nargs="*", default=RIVALS, metavar="NAME")
@@ -263,32 +267,48 @@ def _tomotopy_infer(truth, rng):
 
 
 def disk(args) -> None:
-    """V=5,000, k=10, about 60 distinct words a document, two threads; peak memory of a process.
+    """Two threads; peak memory of a process.
 
     Throughput counts every look at a non-zero: how many passes a search needs depends
     on the corpus, not on where it is kept.
     """
-    per_shard, shards = (500, 4) if args.quick else (50_000, int(args.millions * 20))
-    with tempfile.TemporaryDirectory() as folder:
-        rng = np.random.default_rng(0)
-        docs = OnDisk.write(folder, _drawn(_disk_truth(), per_shard, shards, rng), n_threads=2)
-        parts = [read(path) for path in docs.shards[: max(shards // 8, 1)]]
-        X = vstack([p.counts for p in parts], format="csr")
-        memory = Threaded(Corpus(X, np.concatenate([p.y for p in parts])), 2)
-        learn(Threaded(memory.corpus.rows(0, 500), 2), 2, rng=np.random.default_rng(0))
-        rate = X.nnz * _look_rate(memory)[0]
-        print(f"in memory: {X.shape[0]:,} documents, {rate / 1e6:.0f} M non-zeros/s and pass")
-        del X, memory, parts
-        for fraction in [1] if args.quick else [0.25, 0.5, 1]:
-            out = subprocess.run(
-                [sys.executable, __file__, "--child", folder, str(fraction)],
-                capture_output=True, text=True, check=True,
-            )  # fmt: skip
-            n, streamed, peak, error = map(float, out.stdout.split())
-            print(
-                f"from disk: {int(n):,} documents, {streamed / 1e6:.0f} M, {streamed / rate:.2f} "
-                f"of the rate in memory, peak {peak:.2f} GB, topic error {error:.4f}"
-            )
+    per_shard = 500 if args.quick else 50_000
+    n = 2_000 if args.quick else args.documents or int(args.millions * 1e6)
+    sizes = [min(per_shard, n - start) for start in range(0, n, per_shard)]
+    for V in args.words:
+        with tempfile.TemporaryDirectory() as folder:
+            corpora = _drawn(_disk_truth(V, args.topics), sizes, np.random.default_rng(0))
+            docs = OnDisk.write(folder, corpora, n_threads=2)
+            print(f"V={V:,}, k={args.topics}, two threads:")
+            rate = _rate_in_memory(docs, args.topics)
+            for fraction in [1] if args.quick else [0.25, 0.5, 1]:
+                _from_disk(folder, fraction, args.topics, rate)
+
+
+def _rate_in_memory(docs: OnDisk, k: int) -> float:
+    """Of the first million documents, or all: these need some 1.5 GB."""
+    parts = [read(path) for path in docs.shards[:20]]
+    X = vstack([p.counts for p in parts], format="csr")
+    memory = Threaded(Corpus(X, np.concatenate([p.y for p in parts])), 2)
+    learn(Threaded(memory.corpus.rows(0, 500), 2), 2, rng=np.random.default_rng(0))
+    rate = X.nnz * _look_rate(memory, k)[0]
+    print(
+        f"in memory: {X.shape[0]:,} documents of {X.nnz / X.shape[0]:.1f} distinct words, "
+        f"{rate / 1e6:.0f} M non-zeros/s and pass"
+    )
+    return rate
+
+
+def _from_disk(folder: str, fraction: float, k: int, rate: float) -> None:
+    out = subprocess.run(
+        [sys.executable, __file__, "--child", folder, str(fraction), str(k)],
+        capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    n, streamed, peak, error = map(float, out.stdout.split())
+    print(
+        f"from disk: {int(n):,} documents, {streamed / 1e6:.0f} M, {streamed / rate:.2f} "
+        f"of the rate in memory, peak {peak:.2f} GB, topic error {error:.4f}"
+    )
 
 
 class Looks:
@@ -302,32 +322,38 @@ class Looks:
         return self.docs.total(part, *shared)
 
 
-def _look_rate(docs):
+def _look_rate(docs, k):
     """Looks per second while learning, and what was learnt."""
     looks, found = Looks(docs), []
-    time = seconds(lambda: found.append(learn(looks, 10, rng=np.random.default_rng(0))))
+    time = seconds(lambda: found.append(learn(looks, k, rng=np.random.default_rng(0))))
     return looks.count / time, found[0]
 
 
-def _disk_truth():
-    return draw_model(5000, 10, np.random.default_rng(1))
+def _disk_truth(V, k):
+    return draw_model(V, k, np.random.default_rng(1))
 
 
-def _drawn(truth, per_shard, shards, rng):
-    for _ in range(shards):
-        X, y, _ = draw_corpus(truth, per_shard, 60, rng)
+def _drawn(truth, sizes, rng):
+    """Documents of 60 words, nearly all of them different."""
+    for n in sizes:
+        X, y, _ = draw_corpus(truth, n, 60, rng)
         yield Corpus(X, y)
 
 
-def _child(folder: str, fraction: str) -> None:
+def _child(folder: str, fraction: str, topics: str) -> None:
     """Learn from part of a folder in a process of its own, to see its peak memory."""
     docs = OnDisk.open(folder, n_threads=2)
     some = OnDisk(docs.shards[: max(int(len(docs.shards) * float(fraction)), 1)], docs.n_words, 2)
     nnz = sum(read(path).counts.nnz for path in some.shards)
-    rate, found = _look_rate(some)
+    rate, found = _look_rate(some, int(topics))
     status = Path("/proc/self/status").read_text()  # ru_maxrss would be the parent's
     peak = int(status.split("VmHWM:")[1].split()[0]) / 2**20
-    print(found.n_documents, nnz * rate, peak, topic_error(found.model.mu, _disk_truth()))
+    print(
+        found.n_documents,
+        nnz * rate,
+        peak,
+        topic_error(found.model.mu, _disk_truth(docs.n_words, int(topics))),
+    )
 
 
 if __name__ == "__main__":

@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+import types
 from types import SimpleNamespace
 
 import numpy as np
@@ -15,6 +16,7 @@ from topicprism.datasets import make_slda
 from topicprism.documents import Threaded
 from topicprism.documents.corpus import document_keys, take_rows, taken
 from topicprism.documents.subsets import ALL
+from topicprism.engines.gpu import OnGPU
 from topicprism.inference import posterior
 from topicprism.learn import FitRequest, learn
 from topicprism.learn.refine import expected_counts
@@ -349,6 +351,26 @@ def test_without_cupy_is_said():
     )
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert "but device='gpu' needs it; run: pip install 'topicprism[gpu]'" in run.stderr
+
+
+@pytest.mark.parametrize(
+    ("free", "allowed", "n", "sentence"),
+    [
+        (0, None, 3, r"0 KB of the GPU's memory are free, but documents need 1, or 65,536 at"),
+        (2**26, None, 10**6, r"52,429 KB of the GPU's memory are free, .* need 371,094"),
+        (2**40, 10**6, 10**6, r"977 KB of the GPU's memory are free, .* need 371,094"),
+    ],
+)
+def test_too_little_memory_of_a_gpu_is_said(monkeypatch, free, allowed, n, sentence):
+    """Without one: ``backends.memory`` only tells how much is free."""
+    memory = types.ModuleType("topicprism.backends.memory")
+    memory.free_bytes = lambda: free
+    monkeypatch.setitem(sys.modules, "topicprism.backends.memory", memory)
+    monkeypatch.setattr(backends, "require_gpu", lambda: None)
+    ids = np.tile(np.arange(10, dtype=np.int32), n)
+    X = csr_array((np.ones(10 * n, np.int8), ids, np.arange(0, 10 * n + 1, 10)), shape=(n, 10))
+    with pytest.raises(MemoryError, match=sentence):
+        OnGPU.of(Corpus(X, np.zeros(n)), max_bytes=allowed)
 
 
 def test_an_array_says_where_it_is():

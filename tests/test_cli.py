@@ -705,7 +705,8 @@ MISTAKES = {
     ),
     "decimal comma named": (
         ["fit", "comma.csv", "--target", "stars"],
-        "number in 'stars' .one is '4,5', with a decimal comma: replace it by a point first.",
+        "number in 'stars' .row 1 of comma.csv has '4,5', with a decimal comma: replace it by a "
+        "point first.",
     ),
     "percent": (["fit", "percent.csv"], "such as '45 %', have a percent sign: remove it first$"),
     "no file": (["fit"], "the following arguments are required: FILE; see topicprism fit --help"),
@@ -723,13 +724,14 @@ MISTAKES = {
     ),
     "text as number": (
         ["fit", "t.csv", "--text", "stars", "--target", "review"],
-        "none of 2 rows has a text in 'stars' and a number in 'review' .one is 'the room .*quiet'.",
+        "none of 2 rows has a text in 'stars' and a number in 'review' "
+        ".row 1 of t.csv has 'the room .*quiet'.",
     ),
     "one document": (["fit", "one.csv"], "only 1 document has a text and a number, expected many"),
     "constant": (["fit", "same.csv"], "'stars' is 4 in all 3 documents, but it must vary"),
     "swapped": (
         ["fit", "long.csv", "--text", "stars", "--target", "review"],
-        r"a number in 'review' \(one is 'the room was clean and quiet .*\.\.\.'\), expected both",
+        r"in 'review' \(row 1 of long.csv has 'the room was .*\.\.\.'\), expected both",
     ),
     "constant but for those left out": (
         ["fit", "outliers.csv"],
@@ -744,8 +746,14 @@ MISTAKES = {
         ["fit", "reviews.csv", "--min-df", "1200", "--max-df", "1.0"],
         "none of .* terms is in 1200 to 1200 of 1200 documents, .*; add documents, lower --min-df",
     ),
-    "huge": (["fit", "huge.csv"], "number in 'y' .one is '1e150'.*: 3 with response of 1e.100 or"),
-    "endless": (["fit", "inf.csv"], "number in 'y' .one is '-inf'.*: 3 with response of 1e.100 or"),
+    "huge": (
+        ["fit", "huge.csv"],
+        "number in 'y' .row 1 of huge.csv has '1e150'.*: 3 with response of 1e.100 or",
+    ),
+    "endless": (
+        ["fit", "inf.csv"],
+        "number in 'y' .row 1 of inf.csv has '-inf'.*: 3 with response of 1e.100 or",
+    ),
     "rare words": (
         ["fit", "t.csv", "--target", "stars"],
         "fit: 2 documents are too few for --min-df 5 and --max-df 0.5: exp.* lower --min-df or",

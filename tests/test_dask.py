@@ -6,6 +6,7 @@ import warnings
 
 import numpy as np
 import pytest
+from conftest import end_once
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.sparse import csr_array
 from varied_texts import varied_texts
@@ -21,7 +22,7 @@ import dask
 import dask.array as da
 import dask.bag as db
 
-from topicprism.engines.dask import OnDask
+from topicprism.engines.dask import MOST_BYTES, OnDask, runs
 from topicprism.engines.tasks import check_workers
 
 pytestmark = [
@@ -179,6 +180,43 @@ def test_the_score_of_a_collection_is_that_of_its_documents(client, log):
         pipeline.score(bags[0])
 
 
+# --- shards and what goes to them ---------------------------------------------------------------
+
+
+def test_small_neighbours_are_one_shard_whoever_is_there(client, corpus, many):
+    docs = on_dask(corpus, 400)
+    sizes = client.gather([client.submit(len, shard) for shard in docs.shards])
+    assert sum(sizes) == 1200
+    assert 64 <= len(sizes) <= 80  # of 18 documents or so each
+    assert max(sizes) <= 21
+    one, other = fitted(docs).model_, fitted(on_dask(corpus, 400)).model_
+    assert_array_equal(one.mu, other.mu)
+    assert_allclose(one.mu, fitted(corpus).model_.mu, atol=1e-10)
+    with pytest.raises(ValueError, match=r"partitions \d+ to \d+: no"):
+        docs.total(refuse)
+
+
+def test_neighbours_are_joined_by_their_bytes():
+    assert runs([5, 5, 5]) == [(0, 1), (1, 2), (2, 3)]
+    assert runs([7, 0, 0, 7]) == [(0, 1), (1, 3), (3, 4)]
+    found = runs([1] * 1000)
+    assert {stop - start for start, stop in found} == {15, 10}
+    large = runs([MOST_BYTES // 3] * 9000)
+    assert {stop - start for start, stop in large} == {3}
+    assert large[-1][1] == 9000
+
+
+def size_of(c, shared):
+    return shared.nbytes * (len(c) > 0)
+
+
+def test_of_large_things_that_shards_need_nothing_is_said(client, corpus):
+    docs = on_dask(corpus, 2)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert docs.total(size_of, np.zeros(1_500_000)) == 2 * 12_000_000
+
+
 # --- failures -----------------------------------------------------------------------------------
 
 
@@ -195,9 +233,7 @@ def test_a_task_that_fails_once_is_tried_again(client, corpus, tmp_path):
 
 
 def kill_once(c, path):
-    if not path.exists():
-        path.touch()
-        os.kill(os.getpid(), 9)
+    end_once(path)
     return c.counts.data.sum(dtype=float) / 3
 
 
@@ -211,9 +247,7 @@ def test_a_worker_that_is_killed_changes_no_bit(client, corpus, tmp_path):
 
 
 def kill_in(texts, path):
-    if not path.exists():
-        path.touch()
-        os.kill(os.getpid(), 9)
+    end_once(path)
     return list(texts)
 
 

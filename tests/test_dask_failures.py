@@ -1,13 +1,13 @@
 """What may go wrong on Dask's workers: real processes that end, are too small, or come late."""
 
-import os
 import sys
 import threading
 import time
+from functools import partial
 
 import numpy as np
 import pytest
-from conftest import dask_cluster
+from conftest import dask_cluster, end_once
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.sparse import csr_array
 from varied_texts import varied_texts
@@ -22,6 +22,7 @@ import dask.bag as db
 
 from topicprism.engines import tasks
 from topicprism.engines.dask import OnDask
+from topicprism.pipeline import collections
 
 pytestmark = [
     pytest.mark.filterwarnings("ignore"),  # of Dask's, as workers come and go
@@ -89,40 +90,71 @@ def test_any_number_of_workers_gives_the_same_bits_also_one_that_joins(corpus, m
     assert set(sums) == {sums[0]}
 
 
+# --- a worker that ends in a fit --------------------------------------------------------------
+
+
+def ending(function, path, *args):
+    """The worker ends that is the first to come here."""
+    end_once(path)
+    return function(*args)
+
+
+def ended_in_counts(monkeypatch, path):
+    monkeypatch.setattr(collections, "separated", partial(ending, collections.separated, path))
+
+
+def ended_in_moments(monkeypatch, path):
+    total, passes = OnDask.total, []
+
+    def ending_total(self, part, *shared):
+        passes.append(part)
+        return total(self, partial(ending, part, path) if len(passes) == 4 else part, *shared)
+
+    monkeypatch.setattr(OnDask, "total", ending_total)
+
+
+@pytest.mark.parametrize("end", [ended_in_counts, ended_in_moments])
+def test_a_worker_that_ends_in_a_fit_of_texts_changes_no_bit(
+    client, many, monkeypatch, tmp_path, end
+):
+    texts, y = (db.from_sequence(part, npartitions=6) for part in varied_texts(400))
+    end(monkeypatch, tmp_path / "ended")
+    fits = []
+    for _ in range(2):  # the second time no worker ends
+        fits.append(topicprism.fit(texts, y, n_topics=3, estimator=SpectralSLDA))
+        assert (tmp_path / "ended").exists()
+        client.wait_for_workers(2, timeout=90)
+    assert_array_equal(fits[0].model.mu, fits[1].model.mu)
+    assert_array_equal(fits[0].model.eta, fits[1].model.eta)
+    assert fits[0].words.tolist() == fits[1].words.tolist()
+
+
 # --- too little memory -----------------------------------------------------------------------
 
 
-def heavy(corpus, n_bytes):
-    """The same documents, each many times."""
-    X = corpus.counts
-    times = n_bytes // (X.data.nbytes + X.indices.nbytes)
-    counts = csr_array(
-        (np.tile(X.data, times), np.tile(X.indices, times),
-         np.concatenate([[0], np.cumsum(np.tile(np.diff(X.indptr), times))])),
-        shape=(times * X.shape[0], X.shape[1]),
-    )  # fmt: skip
-    return Corpus(counts, np.tile(corpus.y, times))
-
-
-def test_shards_that_do_not_fit_wait_on_disk(corpus, tmp_path):
-    """Of 12 MB in all, with room for 5: workers weigh shards by ``__sizeof__``.
+def test_shards_that_do_not_fit_wait_on_disk(many, tmp_path):
+    """Of 8 MB in all, with room for 3: workers weigh shards by ``__sizeof__``.
 
     What the process itself takes is not looked at: Python alone takes more.
     """
     process = {
         f"distributed.worker.memory.{name}": False for name in ("spill", "pause", "terminate")
     }
-    shards = list(corpus.shards(12))
-    with dask_cluster(
-        2, memory_limit=2_500_000, config=process, local_directory=tmp_path
-    ) as client:
-        docs = OnDask.of([dask.delayed(heavy)(shard, 1_400_000) for shard in shards])
+    X, y, _ = make_slda(30_000, n_words=60, n_topics=3, doc_length=50, random_state=0)
+    corpus = Corpus(X, y)
+    folder = {"local_directory": tmp_path, "config": process}
+    with dask_cluster(2, memory_limit=1_500_000, **folder) as client:
+        docs = on_dask(corpus, 12)
         in_all = sum(client.gather([client.submit(sys.getsizeof, one) for one in docs.shards]))
         assert in_all > 2 * sum(w["memory_limit"] for w in workers(client).values())
         for _ in range(2):
-            assert_allclose(docs.total(words), sum(words(heavy(s, 1_400_000)) for s in shards))
+            assert_allclose(docs.total(words), words(corpus))
+        found = fitted(docs)
         spilled = client.run(lambda dask_worker: dask_worker.data.spilled_total.disk)
         assert sum(spilled.values()) > in_all / 4
+    plain = fitted(corpus)
+    assert_allclose(found.mu, plain.mu, atol=1e-10)
+    assert_allclose(found.eta, plain.eta, atol=1e-10)
 
 
 def words(c):
@@ -228,9 +260,7 @@ def test_a_tally_that_is_made_twice_counts_once(client, tmp_path):
 
 def sum_once_dead(tallies, path):
     found = tallies[0] + tallies[1]
-    if not path.exists():
-        path.touch()
-        os.kill(os.getpid(), 9)
+    end_once(path)
     return found
 
 

@@ -14,6 +14,8 @@ from topicprism.datasets import make_slda
 from topicprism.documents import OnDisk, disk
 from topicprism.documents.disk import sum_of_files
 
+pytestmark = pytest.mark.usefixtures("limit")
+
 
 @pytest.fixture(scope="module")
 def processes():
@@ -88,6 +90,12 @@ def test_processes_of_lokys(folder):
     pool = get_reusable_executor(max_workers=1)
     assert OnDisk.open(folder, executor=pool).total(len) == 1200
     pool.shutdown()
+
+
+def test_processes_of_mpi(folder):
+    mpi = pytest.importorskip("mpi4py.futures", reason="mpi4py is not installed")
+    with mpi.MPIPoolExecutor(1) as pool:
+        assert OnDisk.open(folder, executor=pool).total(len) == 1200
 
 
 def test_damage_is_seen_by_workers(folder, processes, tmp_path):

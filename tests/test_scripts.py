@@ -14,7 +14,15 @@ REPOSITORY = Path(__file__).resolve().parents[1]
 EXPERIMENTS = sorted((REPOSITORY / "experiments").glob("*.py"))
 BENCHMARKS = [
     REPOSITORY / "benchmarks" / name
-    for name in ("run.py", "kernels.py", "many_topics.py", "same_answers.py", "text_to_report.py")
+    for name in (
+        "run.py",
+        "kernels.py",
+        "many_topics.py",
+        "same_answers.py",
+        "text_to_report.py",
+        "threads.py",
+        "dask_scaling.py",
+    )
 ]
 NUMBER = re.compile(r"(?<![\w.])[+-]?(?:\d[\d,]*\.?\d*(?:e[+-]?\d+)?|nan|inf)(?![\w.])%?")
 
@@ -288,6 +296,29 @@ def same_answers(out):
     assert all(apart == "0.0e+00" for *_, apart in found)
 
 
+def threads(out):
+    rows = re.findall(r"^(\w+) +([12]) +(\S+) +(\S+) +(\S+) +(\S+)$", out, re.M)
+    passes = ["adding", "word_sums", "pair_products", "sketch_sums", "whole"]
+    assert [row[0] for row in rows] == 2 * passes
+    for _, n, seconds, gain, user, system in rows:
+        assert float(seconds) > 0
+        assert float(gain) == 1 if n == "1" else float(gain) > 0.1
+        assert float(user) + float(system) < 20  # times one thread's
+
+
+def dask_scaling(out):
+    """Seconds mean nothing here; what travels, is counted and is modelled does."""
+    assert re.search(r"^speed: 4,000 documents; seconds, .* 2 workers \S+$", out, re.M)
+    assert "transfers: shards: 0, 0.0 MB" in out
+    assert re.search(r"at most [01] times \(wanted: once\): yes$", out, re.M)
+    assert 200 < numbers(re.search(r"^memory: .*$", out, re.M)[0])[-1] < 2000  # MB
+    bytes_, seconds, n_tasks = map(float, re.findall(r"\((\S+) by the model\)", out))
+    assert (bytes_, seconds) == (1, 1)  # a line through one point
+    assert 1 < n_tasks < 2.5  # so few documents are gathered, after some of the passes
+    rows = re.findall(r"^  \| 1e\+(\d\d) \| ([\d,]+) \|", out, re.M)
+    assert rows[-1] == ("10", "100,000")
+
+
 def text_to_report(out):
     found = table(out)
     assert found["topicprism"][0] > 0.6
@@ -297,7 +328,7 @@ def text_to_report(out):
     )
 
 
-SLOW = ("few_documents", "inference", "real_text", "run")
+SLOW = ("dask_scaling", "few_documents", "inference", "real_text", "run")
 SCRIPTS = [
     pytest.param(path, id=path.stem, marks=[pytest.mark.slow] * (path.stem in SLOW))
     for path in EXPERIMENTS + BENCHMARKS
@@ -313,6 +344,18 @@ def test_experiments_and_benchmarks_run(script):
     if script.stem != "real_text":  # a ridge has no likelihood
         assert all(math.isfinite(n) for n in numbers(done.stdout)), done.stdout
     globals()[script.stem](done.stdout)
+
+
+def test_scores_of_one_version_are_the_same():
+    script = REPOSITORY / "benchmarks" / "same_answers.py"
+    run = subprocess.run(
+        [sys.executable, script, "--scores", "--quick"], capture_output=True, text=True
+    )
+    assert run.returncode == 0, run.stderr
+    before, now, gain = numbers(run.stdout.splitlines()[-2])
+    assert before == now > 0.6
+    assert gain == 0
+    assert run.stdout.endswith("largest loss in predictive R2: 0.0000\n")
 
 
 @pytest.mark.skipif(os.name != "posix", reason="it forks, kills and limits processes")

@@ -137,6 +137,17 @@ def test_many_have_one_answer_in_any_order_and_however_they_are_cut(spark, corpu
         assert_array_equal(found.eta, fits[0].eta)
 
 
+def test_an_automatic_fit_is_that_of_documents_in_memory(spark, many):
+    X, y, _ = make_slda(1500, n_words=80, n_topics=6, doc_length=60, random_state=0)
+    corpus = Corpus(X, y)
+    docs = OnSpark.of(corpora(spark, [corpus.rows(0, 0), *corpus.shards(3), corpus.rows(0, 0)]))
+    assert docs.n_shards > stages.AT_ONCE
+    found, plain = (SpectralSLDA(random_state=0).fit_documents(d) for d in (docs, corpus))
+    docs.unpersist()
+    for name in ("components_", "coef_", "coef_std_", "noise_variance_"):
+        assert_allclose(getattr(found, name), getattr(plain, name), rtol=0, atol=1e-10)
+
+
 @pytest.fixture(scope="module")
 def by_cores():
     return sessions("local[1]", "local[2]", "local[3]")

@@ -170,7 +170,7 @@ def test_terms_that_were_left_out_are_never_missed(texts, n_buckets, other):
 
 def ranked(vocabulary, tally):
     """How often its terms occur: which of equals are kept may differ."""
-    return sorted(tally.to_dict()[term] for term in vocabulary)
+    return sorted(tally.to_dict()[term][0] for term in vocabulary)
 
 
 def test_looser_limits_than_a_tally_was_kept_by_are_refused():

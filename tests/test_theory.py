@@ -286,7 +286,7 @@ def test_joint_moments_are_off_by_no_more_than_the_bounds(rng, alpha0):
     for _ in range(20):
         X, y, _ = draw_corpus(model, n, 5, rng)
         basis = Basis(np.eye(V), np.eye(V), 0.0, 1.0)
-        sums = sketch_sums(Corpus(X, y), basis.B, 0.0, 1.0, EQUAL)
+        sums = sketch_sums(Corpus(X, y), basis.B, 0.0, 1.0, EQUAL_WEIGHT_WORDS)
         m = centre(without_repeats(sums, basis), a0, sigma2)
         assert np.linalg.norm(m.second - N2) < known.E_P
         assert np.linalg.norm(m.third - N3) < known.E_T

@@ -52,7 +52,7 @@ class TableSource:
         """Refuse rows that nothing can be learnt from."""
         reasons = "; ".join(f"{n} with {why}" for why, n in ledger.left_out.items())
         if ledger.n_documents == 0:
-            example = f" (one is {ledger.example})" if ledger.example else ""
+            example = f" ({ledger.example})" if ledger.example else ""
             raise TableError(
                 f"{self.called}: none of {ledger.n_rows} rows has {self.wanted}{example}, expected "
                 f"{'both' if self.target else 'one'}: {reasons}; name other columns"

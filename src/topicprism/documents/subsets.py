@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from topicprism._typing import Ints
 from topicprism.documents.corpus import Corpus, Documents, joined
-from topicprism.documents.sums import Additive
+from topicprism.documents.sums import Additive, Sized
 from topicprism.documents.threads import Threaded
 
 S = TypeVar("S")
@@ -60,7 +60,7 @@ ALL = Subset()
 
 
 @dataclass(frozen=True)
-class KeyCounts:
+class KeyCounts(Sized):
     """How many documents have a key in each of equal intervals: what subsets are cut by."""
 
     n: Ints
@@ -154,7 +154,7 @@ def in_key_order(docs: Documents, n_documents: int) -> Documents:
 
 
 @dataclass(frozen=True)
-class SelectedDocuments:
+class SelectedDocuments(Sized):
     """Documents brought together, wherever they were kept; to be few."""
 
     corpora: tuple[Corpus, ...]
@@ -221,7 +221,7 @@ def of_subsets(
 
 
 @dataclass(frozen=True)
-class Sums(Generic[S]):
+class Sums(Sized, Generic[S]):
     """A sum over each of several subsets."""
 
     sums: tuple[S, ...]

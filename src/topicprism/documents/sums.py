@@ -2,15 +2,33 @@
 
 from __future__ import annotations
 
+import sys
 from dataclasses import dataclass, fields
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 
 from topicprism._typing import Array
 
 
-class Additive:
+class Sized:
+    """Whose size is that of what it holds: by sizes, schedulers decide what to move and to keep."""
+
+    def __sizeof__(self) -> int:
+        return bytes_in(vars(self))
+
+
+def bytes_in(value: Any) -> int:
+    """Of the arrays and texts that something holds, however deep."""
+    if (n_bytes := getattr(value, "nbytes", None)) is not None:
+        return int(n_bytes)
+    held = getattr(value, "__dict__", value)
+    if isinstance(held, tuple | list | dict):
+        return sum(map(bytes_in, held.values() if isinstance(held, dict) else held))
+    return sys.getsizeof(value)
+
+
+class Additive(Sized):
     """Sums over documents: ``a + b`` is the sum over the documents of both."""
 
     def __add__(self, other: Self) -> Self:

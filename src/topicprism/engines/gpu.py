@@ -56,9 +56,9 @@ class OnGPU:
             return cls((_resident(X, corpus.y),), True, n_threads)
         if room < LEAST_BYTES:
             raise MemoryError(
-                f"{max(room, 0) / 2**20:.0f} MB of the GPU's memory are free, but documents need "
-                f"{needed / 2**20:.0f}, or {LEAST_BYTES / 2**20:.0f} at least to be streamed; end "
-                "what else runs there, or use device='cpu'"
+                f"{room / 2**10:,.0f} KB of the GPU's memory are free, but documents need "
+                f"{needed / 2**10:,.0f}, or {LEAST_BYTES / 2**10:,.0f} at least to be streamed; "
+                "end what else runs there, or use device='cpu'"
             )
         refuse_no_counts(X)
         refuse_repeated_words(X)

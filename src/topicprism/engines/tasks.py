@@ -18,6 +18,7 @@ from topicprism import __version__
 from topicprism.io.failures import reason
 
 try:
+    from dask import config
     from dask.delayed import delayed
     from distributed import Client, KilledWorker, default_client, get_worker, wait
     from distributed.comm.core import CommClosedError
@@ -68,11 +69,13 @@ def current_client() -> Any:
 
 def check_workers(client: Any) -> None:
     """Refuse workers that would not know what to do, or would do something else."""
-    try:
-        versions = client.run(_version)
-    except Exception as error:  # whatever a worker without the package says
-        raise _cannot_run(client, error) from None
+    versions = client.run(_version, on_error="return")
+    there = client.nthreads()
     for worker, version in versions.items():
+        if worker not in there:  # it has left meanwhile
+            continue
+        if isinstance(version, Exception):  # whatever a worker without the package says
+            raise _cannot_run(client, version)
         if version != __version__:
             raise _of_another_version(worker, version, __version__)
 
@@ -112,9 +115,10 @@ def submit(
     client: Any, function: Callable[..., Any], *args: Any, name: str = "sums", **where: Any
 ) -> Any:
     """A future, under a name that a message can use."""
-    return client.submit(
-        _run, __version__, function, *args, key=_key(name), retries=RETRIES, **where
-    )
+    with config.set({"distributed.admin.large-graph-warning-threshold": "1 TiB"}):
+        return client.submit(
+            _run, __version__, function, *args, key=_key(name), retries=RETRIES, **where
+        )
 
 
 def of_partitions(
@@ -124,7 +128,7 @@ def of_partitions(
 
     A partition itself has no future, which might be given up before its task is known.
     """
-    made, of_docs = delayed(_run, pure=False), pieces(docs)
+    made, of_docs, known = delayed(_run, pure=False), pieces(docs), submit(client, hold, shared)
     of_y = [None] * len(of_docs) if y is None else pieces(y)
     if len(of_y) != len(of_docs):
         raise ValueError(
@@ -132,7 +136,7 @@ def of_partitions(
             "them to be cut alike; take both from one collection, or repartition one of them"
         )
     tasks = [
-        made(__version__, function, *both, i, shared, dask_key_name=_key(f"{name}-{i}"))
+        made(__version__, function, *both, i, known, dask_key_name=_key(f"{name}-{i}"))
         for i, both in enumerate(zip(of_docs, of_y, strict=True))
     ]
     return list(client.compute(tasks, retries=RETRIES))
@@ -243,7 +247,7 @@ def _sentence(client: Any, error: BaseException, futures: Sequence[Any]) -> Valu
     """What to say of a failure that is not ours; None of any other."""
     if isinstance(error, KilledWorker):
         return ClusterError(
-            f"{_called(error.task)} ended every worker that tried it, perhaps for want of memory; "
+            f"{called(error.task)} ended every worker that tried it, perhaps for want of memory; "
             "cut the documents into smaller partitions, or give workers more of it"
         )
     if isinstance(error, ModuleNotFoundError) and "topicprism" in str(error):
@@ -258,7 +262,7 @@ def _sentence(client: Any, error: BaseException, futures: Sequence[Any]) -> Valu
     if cause.endswith(OURS):
         return None
     return ValueError(
-        f"the collection cannot be computed: {_called(cause)} failed ({type(error).__name__}: "
+        f"the collection cannot be computed: {called(cause)} failed ({type(error).__name__}: "
         f"{reason(error)!s:.200}); look at its files and functions"
     )
 
@@ -270,7 +274,8 @@ def _cause(client: Any, futures: Sequence[Any]) -> str:
     return OURS if found is None else str(found)
 
 
-def _called(key: Any) -> str:
+def called(key: Any) -> str:
+    """The name that a future was submitted under."""
     return re.sub(rf"-[0-9a-f]{{32}}{OURS}$", "", str(key))
 
 

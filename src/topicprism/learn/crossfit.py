@@ -34,6 +34,7 @@ from numpy.typing import NDArray
 from topicprism._typing import Array, Doc, DocTopic, Ints, Topic, WordTopic
 from topicprism.documents.corpus import Corpus, Documents
 from topicprism.documents.subsets import KeyCounts, Subset
+from topicprism.documents.sums import Sized
 from topicprism.evaluation import SAME_TOPIC, Z95, bhattacharyya, matched_topics, r2_std
 from topicprism.inference import infer
 from topicprism.learn.defaults import EFFECTS, TEXT
@@ -108,7 +109,7 @@ class CrossFit(Predictions):
 
 
 @dataclass(frozen=True)
-class Inferred:
+class Inferred(Sized):
     """Proportions, responses and keys of some documents; ``a + b`` are those of both."""
 
     h: DocTopic

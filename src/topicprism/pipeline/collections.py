@@ -22,6 +22,7 @@ from sklearn.base import clone
 from topicprism._typing import Doc
 from topicprism.defaults import FITTING
 from topicprism.documents.corpus import Corpus
+from topicprism.documents.sums import Sized
 from topicprism.engines.dask import OnDask
 from topicprism.engines.tasks import (
     added,
@@ -178,7 +179,7 @@ def _learnt(counts: Any, tally: Tally) -> FastCountVectorizer:
 
 
 @dataclass(frozen=True)
-class Read:
+class Read(Sized):
     """The documents of a partition that can be used."""
 
     docs: CountedTexts | csr_array
@@ -190,7 +191,7 @@ class Read:
 
 
 @dataclass(frozen=True)
-class Summary:
+class Summary(Sized):
     """What is known of documents before their words have columns."""
 
     ledger: Ledger
@@ -205,7 +206,7 @@ class Summary:
 
 
 @dataclass(frozen=True)
-class Aside:
+class Aside(Sized):
     """Documents that are not learnt from, and those that the baseline is, too."""
 
     held_out: Kept

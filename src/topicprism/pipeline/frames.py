@@ -77,6 +77,8 @@ def _names(frame: Any) -> list[Any] | None:
         raise ValueError(
             "got a LazyFrame, which has no values yet, but expected a frame; pass collect() of it"
         )
+    if packages_of(frame) & set(WHOLE):  # any attribute may be a column
+        return list(frame.columns) if type(frame).__name__ == "DataFrame" else None
     if hasattr(frame, "column_names"):  # pyarrow
         return list(frame.column_names)
     is_frame = hasattr(frame, "columns") and getattr(frame, "ndim", 2) == 2

@@ -35,7 +35,7 @@ class Batch:
     docs: Any  # a list of texts, or counts
     y: Any = None  # one response for each, or None
     left_out: Counter[str] = field(default_factory=Counter)  # rows, by reason
-    example: str = ""  # a response that is not a number
+    example: str = ""  # where a response is not a number, and which
     done: float | None = None  # share of all rows up to here, if known
 
     def __len__(self) -> int:

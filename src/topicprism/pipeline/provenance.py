@@ -98,7 +98,7 @@ class Ledger:
 
     n_documents: int = 0
     left_out: Counter[str] = field(default_factory=Counter)  # rows, by reason
-    example: str = ""  # a response that is not a number
+    example: str = ""  # where a response is not a number, and which
     moments: RunningMoments = field(default_factory=lambda: RunningMoments(0, 0.0, 0.0))
     low: float = np.inf
     high: float = -np.inf

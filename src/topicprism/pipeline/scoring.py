@@ -12,6 +12,7 @@ from sklearn.linear_model import Ridge
 from sklearn.pipeline import make_pipeline
 
 from topicprism._typing import Doc
+from topicprism.documents.sums import Sized
 from topicprism.evaluation import pr2
 from topicprism.scales import Scale, fitted, unscaled
 
@@ -19,7 +20,7 @@ OURS, BASELINE, MEAN = "topicprism", "TF-IDF + ridge", "the mean"
 
 
 @dataclass(frozen=True)
-class Kept:
+class Kept(Sized):
     """Documents at hand."""
 
     counts: csr_array

@@ -19,6 +19,7 @@ from topicprism._typing import Ints
 from topicprism.defaults import FITTING
 from topicprism.documents import OnDisk
 from topicprism.documents.corpus import Corpus, Documents
+from topicprism.documents.sums import Sized
 from topicprism.io.tables import TableError
 from topicprism.pipeline.drawing import Drawing, Drawn
 from topicprism.pipeline.inputs import Batch, warn_of_unspaced
@@ -163,7 +164,7 @@ def _in_memory(corpora: list[Corpus]) -> Corpus:
 
 
 @dataclass(frozen=True)
-class Texts:
+class Texts(Sized):
     """Texts one after the other, as many as there is room for."""
 
     texts: list[str]

@@ -38,14 +38,14 @@ import numpy as np
 from topicprism import backends
 from topicprism._typing import Array, Cube, Square, Word, WordCoord
 from topicprism.documents.corpus import Corpus
-from topicprism.documents.sums import Additive, RunningMoments
+from topicprism.documents.sums import Additive, RunningMoments, Sized
 from topicprism.kernels.cpu import HALF_WEIGHT_WORDS
 
 BLOCK = 2048  # documents whose coordinates are held at once: 0.5 MB of 32, within a cache
 
 
 @dataclass(frozen=True)
-class WordSums:
+class WordSums(Sized):
     """Pass one."""
 
     n: int  # documents with three words or more

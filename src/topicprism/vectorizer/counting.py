@@ -30,6 +30,7 @@ import numpy as np
 from numpy.typing import DTypeLike
 from scipy.sparse import csr_array
 
+from topicprism.documents.sums import Sized
 from topicprism.vectorizer.kernels import Bytes, Rows, count, relabel, spell, split
 from topicprism.vectorizer.lexicon import Ints, Lexicon, empty, insert, take
 
@@ -180,7 +181,7 @@ class Vocabulary:
 
 
 @dataclass(frozen=True)
-class CountedTexts:
+class CountedTexts(Sized):
     """Texts in terms of their own, until it is known which terms are kept: texts pass once."""
 
     counted: Counted

@@ -20,6 +20,7 @@ from typing import Any
 import numpy as np
 
 from topicprism.defaults import RARE_TERMS
+from topicprism.documents.sums import Sized
 from topicprism.vectorizer.counting import alphabetical, merge, names_of
 from topicprism.vectorizer.lexicon import GOLDEN, Ints, Lexicon, empty, insert, take
 
@@ -47,7 +48,7 @@ class Limits:
 
 
 @dataclass(frozen=True, eq=False)
-class Tally:
+class Tally(Sized):
     """Terms of some documents: how often they occur (tf) and in how many documents (df)."""
 
     lexicon: Lexicon  # frequencies are in ``lexicon.terms``
@@ -75,9 +76,6 @@ class Tally:
     def __reduce__(self) -> tuple[Any, ...]:
         """A pickle has the terms, and not the room for more."""
         return _tally, (self._terms(np.arange(len(self))), self.n_docs, self.pruned)
-
-    def __sizeof__(self) -> int:
-        return int(sum(array.nbytes for array in self.lexicon))
 
     def to_dict(self) -> dict[str, tuple[int, int]]:
         """(tf, df) of each term, in alphabetical order."""

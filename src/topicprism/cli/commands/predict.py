@@ -14,6 +14,7 @@ from topicprism.cli.cluster import cluster, map_pieces
 from topicprism.cli.facts import has_response
 from topicprism.cli.reading import numbered
 from topicprism.cli.session import Session, load_model
+from topicprism.documents.sums import Sized
 from topicprism.evaluation import RunningPR2
 from topicprism.io.atomic import part_of
 from topicprism.io.files import with_threads
@@ -235,7 +236,7 @@ class Rows:
 
 
 @dataclass(frozen=True)
-class Found:
+class Found(Sized):
     """The results of some rows, as columns, and what is to be said of them."""
 
     values: list[list[Any]]

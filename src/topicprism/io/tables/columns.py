@@ -40,7 +40,7 @@ class Usable:
     y: list[float]
     rows: list[int]
     left_out: Counter[str]
-    example: str = ""  # a response that is not a number, or too large a one
+    example: str = ""  # where a response is not a number, or too large a one, and which
 
 
 @dataclass(frozen=True)
@@ -178,7 +178,7 @@ def usable(chunk: Chunk) -> Usable:
             left_out[NO_RESPONSE] += 1
         else:
             left_out[NO_NUMBER if _parsed(response) is None else TOO_LARGE] += 1
-            example = example or _example(response)
+            example = example or f"row {row} of {chunk.source.name} has {_example(response)}"
     return Usable(texts, y, rows, left_out, example)
 
 
