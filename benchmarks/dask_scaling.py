@@ -37,7 +37,7 @@ from topicprism.documents import Threaded, subsets
 from topicprism.documents.corpus import joined
 from topicprism.engines import tasks
 from topicprism.engines.dask import OnDask
-from topicprism.learn import auto
+from topicprism.learn import survey
 
 N_WORDS, N_TOPICS, LENGTH = 5_000, 8, 100
 N_SHARDS = 16
@@ -182,7 +182,7 @@ class Weighed:
 
 def weighed(n: int, estimator: SpectralSLDA) -> list[tuple[str, int, int]]:
     """Name, bytes out and bytes back of each pass of a fit, for a shard of so many documents."""
-    auto.MAX_ORDERED = subsets.MAX_ORDERED = 100  # as if documents were many
+    survey.MAX_ORDERED = subsets.MAX_ORDERED = 100  # as if documents were many
     docs = Weighed(simulated(0, n))
     estimator.fit_documents(docs)
     return docs.seen
