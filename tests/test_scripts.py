@@ -205,12 +205,16 @@ def stability(out):
 
 
 def sketches_of_text(out):
-    rows = [numbers(line)[-5:] for line in out.splitlines()[1:]]
-    assert [row[1] for row in rows] == [0, 3]
-    (_, _, documents, alone, error), (*_, noisy, _) = rows
-    assert alone > 0.8 * documents > 0.1
+    (_, plain, *clear), (_, noise, *noisy) = [
+        numbers(line)[-7 + i :] for i, line in enumerate(out.splitlines()[1:])
+    ]
+    assert (plain, noise) == (0, 3)
+    documents, default, alone, merged, error = clear
+    assert default > 0.8 * documents > 0.1
+    assert alone > 0.8 * documents
+    assert merged > 0.8 * documents
     assert 0.5 < error < 1.5
-    assert noisy > -0.03
+    assert min(noisy[1:3]) > -0.03
 
 
 def small_tables(out):
@@ -314,7 +318,7 @@ def dask_scaling(out):
     assert 200 < numbers(re.search(r"^memory: .*$", out, re.M)[0])[-1] < 2000  # MB
     bytes_, seconds, n_tasks = map(float, re.findall(r"\((\S+) by the model\)", out))
     assert (bytes_, seconds) == (1, 1)  # a line through one point
-    assert 1 < n_tasks < 2.5  # so few documents are gathered, after some of the passes
+    assert 0.9 < n_tasks < 2.5  # so few documents may be gathered, after some of the passes
     rows = re.findall(r"^  \| 1e\+(\d\d) \| ([\d,]+) \|", out, re.M)
     assert rows[-1] == ("10", "100,000")
 

@@ -218,7 +218,7 @@ def test_rows_left_out_are_counted_by_reason(tmp_path):
     part = usable(next(table.chunks("text", "y")))
     assert part.rows == [1, 12]
     assert part.y == [1, 4.5]
-    assert part.example == "'four'"
+    assert part.example == f"row 9 of {tmp_path / 'a.jsonl'} has 'four'"
     assert part.left_out == Counter(
         {
             "empty text": 3,

@@ -11,6 +11,7 @@ from topicprism.kernels import aligned, fold_in, keys, products, propagation
 from topicprism.kernels import cpu as kernels
 
 xp = np
+ENTRIES = 2**17  # of counts that are copied at once: 2 MB
 
 
 def array(values: Array) -> Array:
@@ -76,8 +77,12 @@ def lengths(X: Any) -> Doc:
 
 
 def occurrences(X: Any) -> Array:
-    """``X.sum(axis=0)``"""
-    return np.bincount(X.indices, X.data, X.shape[1]).astype(float)
+    """``X.sum(axis=0)``, some entries at a time: ``bincount`` copies what it is given."""
+    found, n = np.zeros(X.shape[1]), len(X.data)
+    for start in range(0, n, ENTRIES):
+        some = slice(start, start + ENTRIES)
+        found += np.bincount(X.indices[some], X.data[some], X.shape[1])
+    return found
 
 
 def document_keys(X: Any) -> Any:

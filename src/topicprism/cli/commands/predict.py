@@ -70,7 +70,8 @@ def predict(session: Session) -> None:
             for some in _found(rows, table, wanted, client):
                 write(some.values)
                 found += replace(some, values=[])
-                where = f"in {part_of(path)}" if path else "written"
+                part = part_of(path) if path else None
+                where = f"in {part}" if part else "written"
                 session.kept[:] = [f"the first {found.n:,} rows are {where}"]
                 session.progress.at(some.done, f"{found.n:,} rows")
         session.out.flush()  # what cannot be written is known before it is said to be

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import csv
 import json
+from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import accumulate, count, islice
@@ -152,12 +153,12 @@ class _DamagedRow:
 _DAMAGED_ROW: Any = _DamagedRow()
 
 
-class _Text:
+class _Text(ABC):
     """A format in which any column may be of texts or numbers, and that is read as a whole."""
 
     @property
-    def columns(self) -> tuple[str, ...]:
-        raise NotImplementedError
+    @abstractmethod
+    def columns(self) -> tuple[str, ...]: ...
 
     @property
     def candidates(self) -> tuple[int, ...]:
