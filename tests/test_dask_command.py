@@ -141,7 +141,7 @@ def test_what_a_command_on_dask_refuses(here, address, capsys, monkeypatch):
     assert "--dask has no use with --model gibbs" in refused("fit", "a.parquet", "--model", "gibbs")
     monkeypatch.chdir(here)  # where a path through the folder of each process leads elsewhere
     unseen = refused("fit", "/proc/self/cwd/a.parquet", *TOPICS)
-    assert "row group 0: a worker on" in unseen
+    assert re.search(r"row group \d: a worker on", unseen)  # the one that is tried first
     assert "cannot see /proc/self/cwd/a.parquet (No such file" in unseen
     data = bytearray((here / "a.parquet").read_bytes())
     Path("cut.parquet").write_bytes(data[:-100])
