@@ -271,6 +271,21 @@ def test_the_box_says_when_it_knows_nothing(visit, tmp_path):
     assert "No word" not in said
 
 
+def test_the_box_says_what_has_not_converged(visit, tmp_path):
+    made = reviews()
+    facts = summarise(made, response="stars")
+    stopped = replace(facts, parameters=replace(facts.parameters, max_sweeps=1))
+    write_page(stopped, tmp_path / "page.html")
+    page = visit(path=tmp_path / "page.html")
+    text = "a dirty carpet in the hotel room, friendly staff " * 300
+    page.locator("#document").fill(text)
+    page.wait_for_selector("#answer table")
+    assert "did not converge: topics and prediction may be" in page.locator("#answer").inner_text()
+    page.locator("#document").fill("a dirty carpet")
+    page.wait_for_function("document.getElementById('read').textContent === 'a dirty carpet'")
+    assert "converge" not in page.locator("#answer").inner_text()
+
+
 def test_the_page_colours_a_document_as_python_does(visit, made):
     page = visit()
     what = fitted(made)

@@ -3,22 +3,30 @@
 import json
 import shutil
 import subprocess
+import sys
+from dataclasses import replace
 from importlib.resources import files
+from pathlib import Path
 
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 from pages import pipeline
 
-from topicprism.inference import posterior
+from topicprism import Model
+from topicprism.inference import EPInference, posterior
 from topicprism.show.effects import effects
 from topicprism.show.report import summarise
 from topicprism.show.report.page import _for_script
 
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "experiments"))
+import overlap
+
 RUN = """
 const [facts, texts] = JSON.parse(require("fs").readFileSync(0, "utf8"));
 const page = reader(facts);
-console.log(JSON.stringify(texts.map((t) => { const r = page.read(t); return [r.h, r.std]; })));
+const answer = (r) => [r.h, r.std, r.converged];
+console.log(JSON.stringify(texts.map((t) => answer(page.read(t)))));
 """
 
 RANK = """
@@ -68,6 +76,39 @@ def test_the_script_answers_as_python_does(k, alpha0, burstiness):
     known = posterior(made["topics"].model_, made["counts"].transform(texts))
     assert_allclose([g[0] for g in got], known.h, atol=1e-6)
     assert_allclose([g[1] for g in got], made.predict(texts, return_std=True)[1], rtol=1e-6)
+    assert [g[2] for g in got] == known.converged.tolist() == [True] * len(texts)
+
+
+def long_and_short():
+    """Few sweeps are too few for the long ones."""
+    rng = np.random.default_rng(0)
+    mu = rng.dirichlet(np.full(60, 3.0), 12).T
+    X = np.array(
+        [rng.multinomial(n, mu @ np.full(12, 1 / 12)) for n in [5, 20, 80, 1500, 5000] * 3]
+    )
+    return Model(np.full(12, 0.3), mu / mu.sum(axis=0), np.arange(12.0), 0.4), X
+
+
+def overlapping():
+    """Few points are too few to check some of these."""
+    drawn = overlap.draw(overlap.Cell(3, 0.8, 1.0, 10), 30, 0)
+    return drawn.model, drawn.counts
+
+
+@pytest.mark.skipif(shutil.which("node") is None, reason="node is not installed")
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.parametrize("documents", [long_and_short, overlapping])
+def test_the_script_knows_what_has_not_converged(documents):
+    model, X = documents()
+    words = [f"w{i}" for i in range(model.n_words)]
+    made = pipeline(words, model.mu, model.eta, model.alpha)
+    how, facts = EPInference(max_sweeps=1), summarise(made)
+    stopped = replace(facts, parameters=replace(facts.parameters, max_sweeps=how.max_sweeps))
+    texts = [" ".join(np.repeat(words, row)) for row in X.astype(int)]
+    known = posterior(made["topics"].model_, made["counts"].transform(texts), how)
+    assert 0 < known.converged.sum() < len(texts)
+    got = by_node(RUN, [_for_script(stopped), texts])
+    assert [g[2] for g in got] == known.converged.tolist()
 
 
 @pytest.mark.skipif(shutil.which("node") is None, reason="node is not installed")

@@ -161,19 +161,20 @@ const faceSampling = (facts, mu) => {
     return log;
   }
 
-  /** Leaves g as it is where the integrals agree with it, or puts theirs there. */
+  /** Leaves g as it is where the integrals agree with it, or puts theirs there; is it found? */
   function check(counts, converged, g) {
     const order = alpha.map((_, i) => i).sort((a, b) => g[b] - g[a]);
     const size = sum(g), known = order.map((i) => (converged ? g[i] / size : NaN));
     const own = counts.flatMap(([w]) => order.map((i) => mu[w * k + i]));
     const ordered = faceSampling({ ...facts, alpha: order.map((i) => alpha[i]) }, own);
     const { found: inOrder, error } = ordered.integrate(counts.map(([, n], t) => [t, n]), known);
-    if (!Number.isFinite(error)) return;
+    if (!Number.isFinite(error)) return converged;
     const found = new Float64Array(k);
     order.forEach((topic, i) => (found[topic] = inOrder[i]));
     const totals = [sum(g), sum(found)];
     const apart = sum(found.map((x, i) => Math.abs(g[i] / totals[0] - x / totals[1])));
     if (!converged || !(apart < set.max_apart) || error >= set.max_error) g.set(found);
+    return error < set.max_error;
   }
 
   function integrate(counts, known) {

@@ -91,6 +91,7 @@
   // ---- the box ----
 
   const NOTHING = "No word of this text is in the vocabulary: the prediction uses the prior only.";
+  const NOT_CONVERGED = "The topic proportions of this text did not converge: topics and prediction may be wrong.";
   const tooCommon = new Set(reading ? reading.too_common : []);
   const strength = (p) => 1 + (p >= 0.5) + (p >= 0.8);
 
@@ -147,7 +148,8 @@
       byId("prediction").replaceChildren(...parts);
     }
     const nothing = left.length === result.found.length;
-    byId("answer").replaceChildren(nothing ? make("p", {}, NOTHING) : words, nothing ? words : mixture(result.h));
+    const notes = [nothing && NOTHING, !result.converged && NOT_CONVERGED].filter(Boolean).map((note) => make("p", {}, note));
+    byId("answer").replaceChildren(...notes, words, ...(nothing ? [] : [mixture(result.h)]));
     byId("read").replaceChildren(...coloured(text, result));
   }
 

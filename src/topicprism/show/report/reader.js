@@ -144,7 +144,7 @@ const reader = (facts) => {
     return counts.map(([w, n]) => [w, n / (1 + facts.burstiness * Math.max(n / joined - 1, 0))]);
   }
 
-  /** The Dirichlet close to the posterior: its mean h and its sum. */
+  /** The Dirichlet close to the posterior: its mean h, its sum, and whether it was found. */
   function propagate(counts) {
     const g = Float64Array.from(alpha);
     const sites = counts.map(() => new Float64Array(k));
@@ -162,9 +162,9 @@ const reader = (facts) => {
         converged = true;
       }
     }
-    if (faces.apply(length)) faces.check(counts, converged, g);
+    if (faces.apply(length)) converged = faces.check(counts, converged, g);
     const total = sum(g);
-    return { h: Array.from(g, (x) => x / total), total };
+    return { h: Array.from(g, (x) => x / total), total, converged };
   }
 
   const stepOf = (sweep) =>
@@ -389,10 +389,10 @@ const reader = (facts) => {
   function read(text) {
     const found = tokens(text), known = terms(found), counts = count(known);
     const length = sum(counts.map(([, n]) => n));
-    const posterior = propagate(weighed(counts)), { h } = posterior;
+    const posterior = propagate(weighed(counts)), { h, converged } = posterior;
     const z = predict(h, length), s = deviation(posterior, length);
     const y = told(z), std = toldDeviation(z, s);
-    return { found, counts, length, h, y, std, topics: tokenTopics(found, known, h) };
+    return { found, counts, length, h, y, std, converged, topics: tokenTopics(found, known, h) };
   }
 
   return { mu, overall, tokens, read, relevant, told };
