@@ -100,7 +100,7 @@ def check_response(y: Any, n_documents: int) -> Doc:
         if given.dtype.kind in "OU"
         else []
     )
-    first = f" (document {texts[0]} has {given.flat[texts[0]]!r:.40})" if texts else ""
+    first = f" (document {texts[0]} has {str(given.flat[texts[0]])!r:.40})" if texts else ""
     sentence = (
         f"y has dtype {given.dtype}, which is not numeric{first}; expected one number per "
         "document: encode labels or dates as numbers first"
