@@ -1,6 +1,7 @@
 """Bad input gets one sentence: what was received, what was expected, what to do."""
 
 import warnings
+from dataclasses import replace
 from datetime import date
 
 import numpy as np
@@ -82,7 +83,10 @@ def test_entries_that_are_not_counts(corpus, value, message, as_sparse):
             lambda y: np.where(y == y[5], np.inf, y),
             r"y contains NaN, inf .* \(inf for document 5;.* or rescale",
         ),
-        (lambda y: ["good"] * len(y), "y has dtype <U4, which is not numeric; .* encode labels"),
+        (
+            lambda y: ["good"] * len(y),
+            r"y has dtype <U4, which is not numeric \(document 0 has 'good'\); .* encode labels",
+        ),
         (lambda y: np.array(["1.5"] * len(y), object), "y has dtype object, which is not numeric"),
         (lambda y: [date(2020, 1, 1)] * len(y), "y has dtype object, which is not numeric"),
         (lambda y: np.arange(len(y)).astype("M8[D]"), "y has dtype datetime64.* not numeric"),
@@ -154,6 +158,36 @@ def test_more_topics_than_a_sketch_carries_names_a_number_that_works(method):
     largest = int(str(caught.value).split("works here is ")[1].split(":")[0])
     assert 1 <= largest < 38
     decompose(made, largest, settings=how, rng=np.random.default_rng(0))
+
+
+def set_last(value):
+    def change(array):
+        array = array.copy()
+        array.flat[-1] = value
+        return array
+
+    return change
+
+
+@pytest.mark.parametrize(
+    ("name", "change", "message"),
+    [
+        ("weight", lambda w: 0.0, "a sketch of no documents, or of short ones only, .* sketch oth"),
+        ("weight", lambda w: 1e-99, r"moments of up to .*e\+1\d\d, but numbers below 1e\+40 wer"),
+        ("first", set_last(-1e60), r"moments of up to .*e\+5\d, but numbers .*; sketch the docum"),
+        ("second", set_last(-1e100), r"moments of up to .*e\+9\d, but numbers below 1e\+40 were"),
+        ("third", set_last(1e60), r"moments of up to .*e\+5\d, but numbers below 1e\+40 were"),
+        ("first", lambda first: -first, r"leads to no model \(.*\), but moments of documents were"),
+    ],
+)
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")  # of division by what sums to zero
+def test_a_sketch_of_no_documents_or_of_none_that_can_be(corpus, name, change, message):
+    """As of a file that was changed and has the checksum that belongs to it."""
+    made = sketch(Corpus(*corpus), 8, np.random.default_rng(0))
+    bad = replace(made, **{name: change(getattr(made, name))})
+    for topics in (SpectralSLDA(2, alpha0=1.0, random_state=0), SpectralSLDA(random_state=0)):
+        with pytest.raises(ValueError, match=message):
+            topics.fit_sketch(bad)
 
 
 def test_no_documents(corpus):

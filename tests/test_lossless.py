@@ -22,7 +22,7 @@ from running import run
 import topicprism
 from topicprism.cli import main
 from topicprism.datasets import make_reviews
-from topicprism.io import files
+from topicprism.io import files, stale
 from topicprism.io.files import load
 from topicprism.io.tables import Options, TableError, open_table
 from topicprism.show import report
@@ -443,6 +443,8 @@ def test_what_a_killed_command_left_is_swept_and_nothing_else(here, capsys, monk
     dead = re.search(r"-(\d+)-", left[0].name)[1]
     for name in (f".p.csv.{dead}.0123abcd.unfinished", f".q.csv.{dead}.unfinished"):
         (here / name).write_text("half")
+    empty = here / "tmp" / f"topicprism-{dead}-new"  # killed before there was a file to lock
+    empty.mkdir()
     others = [
         here / f".p.csv.{os.getpid()}.0123abcd.unfinished",  # of a living process
         here / f"p.csv.{dead}.0123abcd.unfinished",  # not hidden
@@ -457,8 +459,51 @@ def test_what_a_killed_command_left_is_swept_and_nothing_else(here, capsys, monk
     monkeypatch.setattr("tempfile.tempdir", str(here / "tmp"))
     assert run(capsys, "predict", "m.tprism", "a.csv", "-o", "p.csv")[0] == 0
     assert not left[0].exists()
+    assert not empty.exists()
     assert all(path.exists() for path in others)
     assert not list(here.glob(f".*{dead}*"))
+
+
+@posix
+def test_a_folder_that_is_swept_before_it_is_marked_is_made_again(tmp_path, monkeypatch):
+    """By a process that sees other numbers of processes, in another container."""
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    monkeypatch.setattr("topicprism.io.stale._dead", lambda _: True)
+    make, made = os.open, []
+
+    def swept(path, *options, **place):
+        if Path(path).name == "owner" and options[0] & os.O_CREAT and not made:
+            stale.sweep_folders(tmp_path)
+            made.append(path)
+        return make(path, *options, **place)
+
+    monkeypatch.setattr(os, "open", swept)
+    with stale.temporary_folder() as folder:
+        assert made
+        assert not made[0].parent.exists()
+        assert [p.name for p in folder.iterdir()] == ["owner"]
+        stale.sweep_folders(tmp_path)
+        assert folder.exists()
+    assert list(tmp_path.iterdir()) == []
+
+
+@posix
+def test_a_folder_is_removed_with_its_mark_last(tmp_path, monkeypatch):
+    """Or what is left of it, if that is where the process is killed, would stay."""
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    unlink, gone = Path.unlink, []
+
+    def killed(path, **options):
+        gone.append(path.name)
+        unlink(path, **options)
+        assert (path.parent / "owner").exists()
+
+    monkeypatch.setattr(Path, "unlink", killed)
+    with stale.temporary_folder() as folder:
+        for name in ("a", "z"):
+            (folder / name).write_text("part of a table")
+    assert sorted(gone) == ["a", "z"]
+    assert list(tmp_path.iterdir()) == []
 
 
 @posix

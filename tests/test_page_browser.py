@@ -282,7 +282,7 @@ def test_the_box_says_what_has_not_converged(visit, tmp_path):
     page.wait_for_selector("#answer table")
     assert "did not converge: topics and prediction may be" in page.locator("#answer").inner_text()
     page.locator("#document").fill("a dirty carpet")
-    page.wait_for_function("document.getElementById('read').textContent === 'a dirty carpet'")
+    page.locator("#read", has_text=re.compile("^a dirty carpet$")).wait_for()
     assert "converge" not in page.locator("#answer").inner_text()
 
 

@@ -50,15 +50,32 @@ def temporary_folder() -> Iterator[Path]:
     except FileNotFoundError as error:
         raise ValueError(f"{error.strerror}; set TMPDIR to a folder with room") from None
     sweep_folders(place)
-    with tempfile.TemporaryDirectory(
-        prefix=f"topicprism-{os.getpid()}-", ignore_cleanup_errors=True
-    ) as folder:
-        descriptor = os.open(Path(folder, OWNER), os.O_CREAT | os.O_WRONLY, 0o600)
-        try:
-            lock(descriptor)
-            yield Path(folder)
-        finally:
-            os.close(descriptor)
+    folder, descriptor = _marked_folder()
+    try:
+        lock(descriptor)
+        yield folder
+    finally:
+        os.close(descriptor)
+        _remove(folder)
+
+
+def _marked_folder() -> tuple[Path, int]:
+    """A new folder and the file to be locked in it; another if it was swept before it had one."""
+    while True:
+        folder = Path(tempfile.mkdtemp(prefix=f"topicprism-{os.getpid()}-"))
+        with suppress(FileNotFoundError):
+            return folder, os.open(folder / OWNER, os.O_CREAT | os.O_WRONLY, 0o600)
+
+
+def _remove(folder: Path) -> None:
+    """All of it, its mark last: whoever is killed meanwhile leaves what can be swept."""
+    with suppress(OSError):
+        for entry in os.listdir(folder):
+            if (folder / entry).is_dir():
+                shutil.rmtree(folder / entry, ignore_errors=True)
+            elif entry != OWNER:
+                (folder / entry).unlink(missing_ok=True)
+    shutil.rmtree(folder, ignore_errors=True)
 
 
 def sweep_files(folder: Path) -> None:
@@ -69,8 +86,12 @@ def sweep_files(folder: Path) -> None:
 
 def sweep_folders(place: Path) -> None:
     for path in _left(place, FOLDER):
-        if stat.S_ISDIR(path.lstat().st_mode) and _unlocked(path / OWNER):
-            shutil.rmtree(path, ignore_errors=True)
+        if not stat.S_ISDIR(path.lstat().st_mode):
+            continue
+        with suppress(OSError):  # killed before it was marked, or after all else was removed
+            path.rmdir()
+        if _unlocked(path / OWNER):
+            _remove(path)
 
 
 def _left(folder: Path, name: re.Pattern[str]) -> Iterator[Path]:

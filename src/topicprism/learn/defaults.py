@@ -108,6 +108,7 @@ class SketchDefaults:
     coordinates: int = 10  # of these documents; 3 and 16 and more predict worse
     penalty: float = 0.1  # times the radius of noise in E[x x]; 0 and 0.2 predict worse
     smallest: float = 1e-3  # share of the largest variance that a direction must have
+    max_moment: float = 1e40  # per document, of a standardised response: its third power is finite
     chance: tuple[float, float] = (0.35, 0.75)  # share of chance in E[y x]: from the first on
     # differences of coefficients shrink, to nothing at the second
 

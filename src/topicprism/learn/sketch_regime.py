@@ -44,6 +44,11 @@ from topicprism.spectral.basis import orthonormal
 from topicprism.spectral.sketch import Sketch
 from topicprism.spectral.whitening import fixed_signs
 
+SKETCH_AGAIN = "sketch the documents again, with responses in other units if they are huge"
+NO_MODEL = (
+    f"the sketch leads to no model ({{}}), but moments of documents were expected; {SKETCH_AGAIN}"
+)
+
 
 def learn_sketch(sketch: Sketch, request: FitRequest, rng: np.random.Generator) -> FitResult:
     """The model in a sketch alone: numbers of topics cannot be compared without documents.
@@ -52,11 +57,23 @@ def learn_sketch(sketch: Sketch, request: FitRequest, rng: np.random.Generator) 
     to end; but then no alpha0 agrees with its moments, and the number of topics is not believed.
     """
     request.check(sketch.basis.width)
+    check_moments(sketch)
     if request.as_printed:
         raise ValueError(
             "regime='paper' was asked of a sketch, but the paper's algorithms whiten the moments "
             "of all words; fit documents, or use regime='auto'"
         )
+    try:
+        found = _learnt(sketch, request, rng)
+    except (np.linalg.LinAlgError, OverflowError) as error:
+        raise ValueError(NO_MODEL.format(error)) from None
+    model = found.model
+    if not all(np.isfinite(one).all() for one in (model.mu, model.alpha, model.eta, model.sigma)):
+        raise ValueError(NO_MODEL.format("numbers that are not finite"))
+    return found
+
+
+def _learnt(sketch: Sketch, request: FitRequest, rng: np.random.Generator) -> FitResult:
     found = model_regime.from_sketch(sketch, read_spectrum(sketch, request), request, rng)
     asked = request.alpha0 is not None or request.n_topics is not None
     if found is not None and (
@@ -68,6 +85,23 @@ def learn_sketch(sketch: Sketch, request: FitRequest, rng: np.random.Generator) 
     why = AS_ASKED if request.n_topics else why
     with one_blas_thread:
         return from_sketch(sketch, k, why, request, rng)
+
+
+def check_moments(sketch: Sketch) -> None:
+    """Refuse a sketch of no documents, and sums that are of none, as in a changed file."""
+    if sketch.weight <= 0:
+        raise ValueError(
+            "got a sketch of no documents, or of short ones only, but at least one of three words "
+            "was expected; sketch others"
+        )
+    with np.errstate(over="ignore"):
+        largest = max(np.abs(m).max() for m in (sketch.first, sketch.second, sketch.third))
+        mean = largest / sketch.weight
+    if not mean < SKETCH.max_moment:
+        raise ValueError(
+            f"the sketch has moments of up to {mean:.3g}, but numbers below {SKETCH.max_moment:g} "
+            f"were expected; {SKETCH_AGAIN}"
+        )
 
 
 def from_sketch(

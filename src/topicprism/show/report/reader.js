@@ -360,12 +360,12 @@ const reader = (facts) => {
   }
 
   /** From the scale that was fitted to the response's own: its logarithm is normal, or itself. */
-  function told(z) {
+  function unscaled(z) {
     if (facts.scale === null) return z;
     return facts.scale === "log" ? Math.exp(z) : Math.expm1(Math.max(z, 0));
   }
 
-  function toldDeviation(z, s) {
+  function unscaledDeviation(z, s) {
     return facts.scale === null ? s : Math.exp(z + (s * s) / 2) * Math.sqrt(Math.expm1(s * s));
   }
 
@@ -391,9 +391,9 @@ const reader = (facts) => {
     const length = sum(counts.map(([, n]) => n));
     const posterior = propagate(weighed(counts)), { h, converged } = posterior;
     const z = predict(h, length), s = deviation(posterior, length);
-    const y = told(z), std = toldDeviation(z, s);
+    const y = unscaled(z), std = unscaledDeviation(z, s);
     return { found, counts, length, h, y, std, converged, topics: tokenTopics(found, known, h) };
   }
 
-  return { mu, overall, tokens, read, relevant, told };
+  return { mu, overall, tokens, read, relevant };
 };
