@@ -1,6 +1,8 @@
 """The shape of the package itself."""
 
 import ast
+import importlib
+import inspect
 import re
 import subprocess
 import sys
@@ -237,6 +239,7 @@ def test_what_is_imported_is_declared():
     assert found <= known, f"{found - known} should be among the dependencies of pyproject.toml"
 
 
+DEFAULT = r"^(\w+(?:, \w+)*) : .*?default=(.+)$"  # in a docstring
 KERNELS = {"jit", "inlined", "reordered", "plain", "kernel"}  # decorators of compiled functions
 DOORS = {"topicprism.pipeline.fitted.fit", "topicprism.vectorizer.FastCountVectorizer.__init__"}
 
@@ -282,6 +285,48 @@ def test_all_of_learning_is_read_at_a_glance():
     tree = ast.parse(MODULES["topicprism.learn.auto"].read_text())
     (learn,) = (node for name, node in functions("auto", tree) if name.endswith(".learn"))
     assert size(learn) <= 15
+
+
+def test_constants_have_a_reason_beside_them():
+    path = MODULES["topicprism.learn.defaults"]
+    lines = path.read_text().splitlines()
+    fields = [
+        field
+        for kind in ast.parse(path.read_text()).body
+        if isinstance(kind, ast.ClassDef)
+        for field in kind.body
+        if isinstance(field, ast.AnnAssign)
+    ]
+    assert len(fields) > 80
+    for field in fields:
+        written = "\n".join(lines[field.lineno - 1 : field.end_lineno])
+        assert "  # " in written, f"{written.strip()}: why?"
+
+
+def documented_defaults():
+    """(what is documented, parameter, default as it is written, default)."""
+    for module, path in MODULES.items():
+        if ", default=" not in path.read_text():
+            continue
+        for name, made in vars(importlib.import_module(module)).items():
+            if getattr(made, "__module__", None) != module or not callable(made):
+                continue
+            for names, value in re.findall(DEFAULT, inspect.getdoc(made) or "", re.M):
+                given, listed = inspect.signature(made).parameters, names.split(", ")
+                values = value.split(" and ") if " and " in value else [value] * len(listed)
+                for one, written in zip(listed, values, strict=True):
+                    yield name, one, written, given[one].default
+
+
+def test_defaults_are_those_that_are_documented():
+    found = list(documented_defaults())
+    assert len(found) > 80
+    for name, parameter, written, default in found:
+        if isinstance(default, type):
+            same = written == f"np.{default.__name__}"
+        else:
+            same = ast.literal_eval(written) == default
+        assert same, f"{name}({parameter}={default!r}) is documented as {written}"
 
 
 def test_public_names_are_listed():
