@@ -31,17 +31,18 @@ def test_hotel(tmp_path):
     out = run("hotel", tmp_path, "--quick")
     rows = read(tmp_path / "hotel.csv")
     pr2 = {(r["method"], r["k"]): float(r["pr2"]) for r in rows}
-    assert len(pr2) == len(rows) == 19
+    assert len(pr2) == len(rows) == 21
     assert pr2["joint", "4"] > pr2["two-stage", "4"] + 0.1
     assert pr2["SpectralSLDA()", "0"] == max(pr2.values()) > 0.7
     assert {r["sweeps"] for r in rows if r["method"] in ("joint", "SpectralSLDA()")} == {"0"}
     assert pr2["joint, propagation", "4"] == pytest.approx(pr2["joint", "4"], abs=0.02)
+    assert 0.3 < pr2["joint, C = 10", "4"] != pr2["joint, propagation", "4"]
     assert "VERDICT Figure 6: differs" in out
     picture = tmp_path / "hotel.png"
     assert picture.stat().st_size > 1_000
     picture.unlink()
     again = run("hotel", tmp_path, "--quick")  # no row twice
-    assert "19 rows are there, 0 to come" in again
+    assert "21 rows are there, 0 to come" in again
     drawn = run("hotel", tmp_path, "--draw")
     assert drawn.splitlines()[-1] == out.splitlines()[-1] == again.splitlines()[-1]
     assert read(tmp_path / "hotel.csv") == rows
@@ -61,6 +62,16 @@ def test_movies(tmp_path):
     assert (
         "VERDICT Figure 8, 600 documents of toy reviews: not measured: 2 of 28" in out
     )  # no more than 9 topics
+
+
+def test_a_part_of_the_figures_may_be_measured(tmp_path):
+    part = ("--sizes", "5000", "--topics", "3", "--methods", "joint", "two-stage")
+    out = run("movies", tmp_path, "--quick", *part)
+    rows = read(tmp_path / "movies.csv")
+    assert {(r["V"], r["k"]) for r in rows} == {("5000", "3")}
+    assert sorted(r["method"] for r in rows) == ["joint", "joint", "two-stage", "two-stage"]
+    assert "VERDICT Figure 7, 600 documents of toy reviews: not measured: 18 of 22" in out
+    assert "VERDICT Figure 8, 600 documents of toy reviews: not measured: 28 of 28" in out
 
 
 def test_polar_words(tmp_path):

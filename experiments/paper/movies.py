@@ -2,6 +2,7 @@
 
     python experiments/paper/movies.py --jobs 16    # minutes on 16 cores
     python experiments/paper/movies.py --draw       # figures and verdicts from the CSV alone
+    python experiments/paper/movies.py --all --corpora hotel_reviews --methods joint   # a part
     python experiments/paper/movies.py --quick      # seconds, on made-up reviews
 
 The paper: 7,911,684 Amazon movie reviews, mean alpha 0.1 and 0.01.  With V = 5,000 and exact
@@ -23,6 +24,7 @@ Gibbs sampling.  More than 10 topics, and chains of SWEEPS sweeps, are tried on 
 folds, chains with CHAIN_TOPICS topics: they take most of the time.  MedLDA has its default C.
 """
 
+import argparse
 from collections.abc import Iterator
 from dataclasses import replace
 from itertools import product
@@ -214,10 +216,9 @@ def joint_first(rows: list[Row]) -> str:
 
 def draw(rows: list[Row], V: int, path: Path) -> None:
     """Up to ten topics: a row for each corpus and mean alpha."""
-    plt = pyplot()
-    if plt is None:
+    plt, mine = pyplot(), [r for r in rows if r.V == V and r.k <= max(TOPICS)]
+    if plt is None or not mine:
         return
-    mine = [r for r in rows if r.V == V and r.k <= max(TOPICS)]
     parts = list(dict.fromkeys((r.corpus, r.n, r.mean_alpha) for r in mine))
     figure, axes = plt.subplots(len(parts), 2, figsize=(11, 3.4 * len(parts)), squeeze=False)
     for part, (left, right) in zip(sorted(parts, reverse=True), axes, strict=True):
@@ -234,12 +235,33 @@ def draw(rows: list[Row], V: int, path: Path) -> None:
     figure.savefig(path, dpi=110)
 
 
+def more(reader: argparse.ArgumentParser) -> None:
+    """Options: all documents, and parts of what there is to measure."""
+    reader.add_argument("--all", action="store_true", help="all documents of each corpus")
+    reader.add_argument("--corpora", nargs="+", choices=CORPORA, default=CORPORA)
+    reader.add_argument("--sizes", nargs="+", type=int, choices=SIZES, default=tuple(SIZES))
+    reader.add_argument("--topics", nargs="+", type=int, help="only these numbers of topics")
+    reader.add_argument("--methods", nargs="+", help="only these, as they are named in the CSV")
+
+
+def chosen(todo: Iterator[Cell], asked: argparse.Namespace) -> list[Cell]:
+    """Those that are asked for."""
+    topics = asked.topics or ((3, 5) if asked.quick else None)
+    return [
+        cell
+        for cell in todo
+        if (not topics or cell.k in topics)
+        and (not asked.methods or cell.method in asked.methods)
+        and cell.V in asked.sizes
+    ]
+
+
 def main() -> None:
-    asked = options(__doc__, lambda reader: reader.add_argument("--all", action="store_true"))
+    asked = options(__doc__, more)
     path = asked.out / "movies.csv"
     if not asked.draw:
         docs = {}
-        for corpus, V in product((TOY,) if asked.quick else CORPORA, SIZES):
+        for corpus, V in product((TOY,) if asked.quick else asked.corpora, asked.sizes):
             most = None if asked.all else ROWS.get(corpus)
             found = documents(corpus, V, slice(most), N_PARTS)
             if found is None:
@@ -250,8 +272,7 @@ def main() -> None:
             return
         made = {V: ways(V, *((10, 5) if asked.quick else (SWEEPS, KEPT))) for V in SIZES}
         sizes = {corpus: len(found.y) for (corpus, _), found in docs.items()}
-        todo = list(cells(sizes, 1 if asked.quick else asked.folds))
-        todo = [cell for cell in todo if cell.k in (3, 5)] if asked.quick else todo
+        todo = chosen(cells(sizes, 1 if asked.quick else asked.folds), asked)
         run(path, todo, docs, lambda cell: made[cell.V][cell.method], asked.jobs)
     rows = records.read(Row, measured(path))
     print(f"NOTE    {joint_first(rows)}")

@@ -248,7 +248,8 @@ def options(
 
 
 STYLES = {
-    "two-stage": "C0o-", "joint": "C3s-", "hybrid": "C1^-", "Gibbs": "C2v-", "MedLDA": "C4D-",
+    "two-stage": "C0o-", "joint": "C3s-", "joint, C = 10": "C3s:",
+    "hybrid": "C1^-", "Gibbs": "C2v-", "MedLDA": "C4D-",
     stopped("hybrid"): "C1^:", stopped("Gibbs"): "C2v:", stopped("MedLDA"): "C4D:",
 }  # fmt: skip
 
