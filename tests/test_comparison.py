@@ -16,10 +16,12 @@ from topicprism import Model
 from topicprism.datasets import make_slda
 from topicprism.evaluation import pr2
 from topicprism.inference import infer
+from topicprism.kernels import variational as kernels
 
 sys.path.append(str(Path(__file__).resolve().parents[1] / "experiments"))  # last: tests go first
 import agreement
 import permuted
+import relatives
 from comparison import records, rivals, scores, targets
 from comparison.corpora import Source, Split
 from comparison.tables import Results, Row, between, differences, fold_tables, overview
@@ -319,3 +321,21 @@ def test_coherence_is_compared_with_the_better_one_of_tomotopys():
     assert found["NPMI less tomotopy's better one"].value == pytest.approx(0.01)
     others = targets.verdicts(Results([]), ["hotel_reviews", "imdb", "poliblog"])
     assert all(str(v).startswith("not measured") for v in others)
+
+
+# --- relatives --------------------------------------------------------------------------
+
+
+def test_the_mean_field_of_new_documents_is_that_of_training_without_a_response(simulated):
+    split, truth = simulated
+    truth = replace(truth, alpha=np.full(truth.n_topics, 2.0))  # less converges too slowly to tell
+    X, k = split.X_test[:20], truth.n_topics
+    words = [np.repeat(row.indices, row.data) for row in (X[[i]] for i in range(20))]
+    indptr = np.r_[0, np.cumsum([len(w) for w in words])]
+    n = np.diff(indptr)[:, None]
+    phi, gamma = np.full((indptr[-1], k), 1 / k), truth.alpha + n / k
+    kernels.gaussian(
+        indptr, np.concatenate(words), np.log(truth.mu), truth.alpha, np.zeros(20), np.zeros(k),
+        1.0, 1000, 1e-9, phi, gamma, np.empty(20),
+    )  # fmt: skip
+    assert_allclose(relatives.mean_field(truth, X), (gamma - truth.alpha) / n, atol=1e-3)
