@@ -54,7 +54,7 @@ def test_movies(tmp_path):
     found = {
         (r["V"], r["mean_alpha"], r["k"], r["method"]): r for r in read(tmp_path / "movies.csv")
     }
-    assert len(found) == 2 * 2 * 2 * 8 + 4  # and Algorithm 3 with the larger vocabulary
+    assert len(found) == 2 * 2 * 2 * 9 + 4  # and Algorithm 3 with the larger vocabulary
     exact, randomised = (float(found[V, "0.1", "5", "joint"]["pr2"]) for V in ("5000", "10000"))
     assert randomised == pytest.approx(exact, abs=0.01)  # all words are in both
     assert found["5000", "0.1", "5", "joint"]["pr2"] != found["5000", "0.01", "5", "joint"]["pr2"]

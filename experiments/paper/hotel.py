@@ -24,6 +24,7 @@ import numpy as np
 from reviews import (
     COMPARABLE,
     MUCH,
+    SMALL_C,
     TOY,
     Cell,
     Claim,
@@ -38,6 +39,7 @@ from reviews import (
     run,
     stopped,
     verdict,
+    with_small_c,
 )
 from writing import measured
 
@@ -45,7 +47,6 @@ CORPUS, ROWS, N_PARTS = "hotel_reviews", slice(20_000, 38_000), 6
 V, MEAN_ALPHA, TOPICS = 5_000, 0.1, range(3, 11)
 SWEEPS, KEPT = 500, 100
 OURS, PROPAGATION = "SpectralSLDA()", "joint, propagation"
-SMALL_C = "joint, C = 10"  # what a word counts for beside the response; the paper has 100
 
 
 def cells(corpus: str, n: int, topics: range, n_folds: int, names: list[str]) -> list[Cell]:
@@ -119,7 +120,7 @@ def main() -> None:
             return
         ways = methods(20, 5) if asked.quick else methods(SWEEPS, KEPT)
         ways[PROPAGATION] = methods(0, 0, inference="propagation")["joint"]
-        ways[SMALL_C] = methods(0, 0, inference="propagation", word_scale=10.0)["joint"]
+        ways[SMALL_C] = with_small_c(inference="propagation")
         topics, n_folds = (range(3, 5), 1) if asked.quick else (TOPICS, asked.folds)
         todo = cells(corpus, len(docs.y), topics, n_folds, list(ways))
         run(path, todo, {(corpus, V): docs}, lambda cell: ways[cell.method], asked.jobs)

@@ -37,6 +37,7 @@ from comparison.corpora import DATA
 
 STOP = {"burn_in": 1_000, "n_kept": 10, "tolerance": 1e-3}  # the paper's
 PAPER = {"regime": "paper", "inference": "gibbs"}  # prediction is by Gibbs sampling, too
+SMALL_C, C = "joint, C = 10", 10.0  # what a word counts for beside the response; 100 in the paper
 TOY = "toy reviews"
 N_FOLDS = 5
 COMPARABLE = 0.03  # of pR2: methods this close are called comparable, or as good as each other
@@ -126,6 +127,11 @@ def methods(sweeps: int, kept: int, **paper: Any) -> dict[str, Method]:
         **{stopped(name): (lambda k, a, m=m: m(k, a, **STOP)) for name, m in chains.items()},
         "SpectralSLDA()": lambda k, a: SpectralSLDA(),
     }
+
+
+def with_small_c(**paper: Any) -> Method:
+    """Algorithm 2 with a smaller C than the paper's."""
+    return methods(0, 0, word_scale=C, **paper)["joint"]
 
 
 def stopped(name: str) -> str:
@@ -248,7 +254,7 @@ def options(
 
 
 STYLES = {
-    "two-stage": "C0o-", "joint": "C3s-", "joint, C = 10": "C3s:",
+    "two-stage": "C0o-", "joint": "C3s-", SMALL_C: "C3s:",
     "hybrid": "C1^-", "Gibbs": "C2v-", "MedLDA": "C4D-",
     stopped("hybrid"): "C1^:", stopped("Gibbs"): "C2v:", stopped("MedLDA"): "C4D:",
 }  # fmt: skip
