@@ -2,11 +2,11 @@
 
 import numpy as np
 import pytest
-from numpy.testing import assert_allclose
+from numpy.testing import assert_allclose, assert_array_equal
 from oracles import unequal_model
 from scipy.sparse import csr_array, vstack
 
-from topicprism.kernels import cpu, products, propagation, random
+from topicprism.kernels import cpu, lanes, products, propagation, random
 from topicprism.spectral.moments import fill_cube
 
 
@@ -163,3 +163,46 @@ def test_random_streams_are_spread_evenly():
     assert abs(u.mean() - 0.5) < 5 / np.sqrt(12 * 4000)
     assert abs(np.corrcoef(u[1:], u[:-1])[0, 1]) < 5 / np.sqrt(4000)
     assert len(set(bits)) == 4000
+
+
+@pytest.mark.parametrize("n_sweeps", [1, 3, 8])
+@pytest.mark.parametrize("k", [1, 2, 7, 40])
+def test_documents_side_by_side(rng, k, n_sweeps):
+    """As one by one, whoever is beside whom; some have no words, or words of no topic."""
+    X = csr_array(rng.poisson(0.4, size=(75, 30)) * (rng.random((75, 1)) < 0.9))
+    mu, alpha = rng.dirichlet(np.full(30, 0.1), k).T.copy(), rng.uniform(0.05, 0.5, k)
+    mu[[3, 11]] = 0.0
+    rows, found = (X.indptr, X.indices, X.data), []
+    for order in (np.arange(75), rng.permutation(75)):
+        h, totals = np.empty((75, k)), np.empty(75)
+        lanes.propagate(*rows, mu, alpha, n_sweeps, order, h, totals)
+        found.append((h, totals))
+    assert_array_equal(found[0][0], found[1][0])
+    assert_array_equal(found[0][1], found[1][1])
+    h, totals, converged = np.empty((75, k)), np.empty(75), np.empty(75, bool)
+    propagation.propagate(*rows, mu, alpha, n_sweeps, 0.0, False, h, totals, converged)
+    assert_allclose(found[0][0], h, rtol=1e-6, atol=1e-9)
+    assert_allclose(found[0][1], totals, rtol=1e-6)
+
+
+def test_weighted_words(rng):
+    X, mu = csr_array(rng.poisson(0.4, size=(20, 11))), rng.random((7, 3))
+    kept, place = rng.permutation(11)[:7], np.full(11, -1)
+    place[kept] = np.arange(7)
+    weights, out = rng.random((20, 7)), np.ones((20, 3))
+    lanes.weighted_words(X.indptr, X.indices, X.data, place, weights, mu, out)
+    assert_allclose(out, 1 + (X.toarray()[:, kept] * weights) @ mu)
+
+
+@pytest.mark.parametrize("k", [1, 4])
+def test_solve(rng, k):
+    R, b, eta = rng.random((6, 9, k)), rng.random((6, k)), rng.random(k)
+    A = np.swapaxes(R, 1, 2) @ R
+    packed, found, pull = A[:, *np.tril_indices(k)], np.empty((6, k)), np.empty(6)
+    assert lanes.solve(packed, b, eta, found, pull)
+    assert_allclose(found, np.linalg.solve(A, b[..., None])[..., 0])
+    assert_allclose(pull, [eta @ np.linalg.inv(a) @ eta for a in A])
+    if k > 1:
+        A[3, 0], A[3, :, 0] = A[3, 1], A[3, :, 1]
+        A[3, 0, 0] = A[3, 0, 1]
+        assert not lanes.solve(A[:, *np.tril_indices(k)], b, eta, found, pull)

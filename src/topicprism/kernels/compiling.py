@@ -42,6 +42,7 @@ MODULES = (  # all that have kernels
     "topicprism.kernels.gibbs",
     "topicprism.kernels.gradient",
     "topicprism.kernels.keys",
+    "topicprism.kernels.lanes",
     "topicprism.kernels.many",
     "topicprism.kernels.products",
     "topicprism.kernels.propagation",

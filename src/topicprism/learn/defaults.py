@@ -20,6 +20,8 @@ class ModelDefaults:
     # hides none of them, with more the documents are asked (experiments/small_tables.py)
     min_r2_share: float = 0.85  # of the R2 of topics fitted to the response, less r2_tolerance:
     r2_tolerance: float = 0.01  # simulated sLDA has shares of 0.89 to 0.98, reviews 0.1 and less
+    check_documents: int = 500  # are predicted first: where their R2 is check_r2 or more, that of
+    check_r2: float = 0.25  # TEXT.trial_documents is not below 0, standard errors being 0.04
     alpha0_range: tuple[float, float] = (0.1, 100.0)  # where alpha0 is sought
     alpha0_end: float = 1.001  # times an end of it, or less, is there: it was not found within
     alpha0_halvings: int = 9  # of that range on a log scale: to one per cent
@@ -34,8 +36,11 @@ class ModelDefaults:
     noise_folds: int = 5  # of documents that topics are learnt without; ten and twenty: no gain
     noise_tolerance: float = 0.075  # standard error over value: two of these are 15 %
     noise_splits: int = 2  # of the words of each document, at most
-    noise_sweeps: int = 8  # of inference over a document: proportions need not be exact, since
-    noise_inference_tolerance: float = 0.03  # the words of the other half decide
+    noise_deal_tolerance: float = 0.1  # of one split; with more, words are split once more
+    noise_restarts: int = 20  # of the power method, for topics learnt without a fold
+    noise_sweeps: int = 3  # of inference over a document: proportions need not be exact, since
+    noise_long_sweeps: int = 8  # the words of the other half decide; of long documents at most
+    noise_inference_tolerance: float = 0.03  # so many, or until nothing moves by more
     noise_word_types: int = 2_000  # of which the other half is made, the most frequent
     noise_corpus_share: float = 0.05  # of all words in a document's expected ones: none has 0
 

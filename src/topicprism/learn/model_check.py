@@ -50,9 +50,10 @@ def predicts_worse_than_the_mean(found: FitResult, context: FitContext) -> str:
     request, model = context.request, found.model
     if not request.supervised or request.alpha0 is not None or model.n_topics == 1:
         return ""
-    p = context.sample(TEXT.trial_documents).docs.total(products, model, ALL)
-    if p.pr2(model.eta) >= 0:
-        return ""
+    for n, enough in ((MODEL.check_documents, MODEL.check_r2), (TEXT.trial_documents, 0.0)):
+        p = context.sample(n).docs.total(products, model, ALL)
+        if p.pr2(model.eta) >= enough:
+            return ""
     return (
         f"the moments of these documents show {model.n_topics} topics, but by these the documents "
         f"themselves are predicted worse than by their mean (R2 {p.pr2(model.eta):.3f})"

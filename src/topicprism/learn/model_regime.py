@@ -158,7 +158,9 @@ def _cross_fitted_models(found: FitResult, context: FitContext) -> list[tuple[li
     moments = moments_of_subsets(some.docs, tested, basis)  # that of all and those of the folds
     rests = without_each([*moments, sketch_over(others, basis)])
     variance = found.model.sigma**2
-    known = replace(context.request.settings, whitening="auto", noise_variance=variance)
+    settings = context.request.settings
+    restarts = min(settings.n_restarts, MODEL.noise_restarts)
+    known = replace(settings, whitening="auto", noise_variance=variance, n_restarts=restarts)
     folds = []
     for fold, rest in zip(tested, rests, strict=False):
         model = decompose(rest, k, found.selection.alpha0, known, rng=context.rng).model

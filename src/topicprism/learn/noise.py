@@ -34,7 +34,9 @@ from topicprism.documents.corpus import Corpus, Documents
 from topicprism.documents.subsets import Subset
 from topicprism.documents.sums import Additive
 from topicprism.evaluation import split_words
-from topicprism.inference import EPInference, posterior
+from topicprism.inference import EPInference, Posterior, posterior
+from topicprism.kernels import lanes
+from topicprism.kernels.propagation import PROPAGATION
 from topicprism.learn.defaults import MODEL
 from topicprism.learn.jackknife import jackknife_std, jackknife_value
 from topicprism.model import Model
@@ -51,7 +53,11 @@ class Estimate:
 
     @property
     def is_uncertain(self) -> bool:
-        return not self.std <= MODEL.noise_tolerance * self.value
+        return not self.is_within(MODEL.noise_tolerance)
+
+    def is_within(self, share: float) -> bool:
+        """Whether its standard error is this share of it at most."""
+        return self.std <= share * self.value
 
     @property
     def precision(self) -> str:
@@ -79,7 +85,7 @@ def noise_by_split_half(docs: Documents, folds: CrossFitted) -> Estimate:
     """sigma^2 with the topics of the models; their other parameters need only be near."""
     sums = docs.total(cross_products, folds, 0)
     for split in range(1, MODEL.noise_splits):
-        if not estimate(sums).is_uncertain:
+        if estimate(sums).is_within(MODEL.noise_deal_tolerance):
             break
         sums += docs.total(cross_products, folds, split)
     return estimate(sums)
@@ -111,14 +117,17 @@ def _fold_products(c: Corpus, tenths: Sequence[Subset], model: Model, seed: int)
     expected = model.eta @ (model.alpha / model.alpha.sum())
     model, k = replace(model, eta=model.eta - expected), model.n_topics
     products, weights = np.zeros((len(tenths), k + 1, k + 1)), np.zeros(len(tenths))
-    for i, tenth in enumerate(tenths):
-        rows = tenth.rows(c).long()
-        y = rows.y - expected
-        for one, other in permutations(split_words(rows.counts, rows.keys, seed)):
-            h, g, w = proportions(model, one, other)
-            left = np.column_stack([h, y - h @ model.eta]) * w[:, None]
-            products[i] += left.T @ np.column_stack([g, y - g @ model.eta])
-            weights[i] += w.sum()
+    rows = Subset(tenths[0].start, tenths[-1].stop).rows(c).long()
+    if len(rows) == 0:
+        return CrossProducts(products, weights)
+    y, parts = rows.y - expected, [np.flatnonzero(tenth.has(rows.keys)) for tenth in tenths]
+    for one, other in permutations(split_words(rows.counts, rows.keys, seed)):
+        h, g, w = proportions(model, one, other)
+        left = np.column_stack([h, y - h @ model.eta]) * w[:, None]
+        right = np.column_stack([g, y - g @ model.eta])
+        for i, some in enumerate(parts):
+            products[i] += left[some].T @ right[some]
+            weights[i] += w[some].sum()
     return CrossProducts(products, weights)
 
 
@@ -127,30 +136,48 @@ def proportions(model: Model, seen: csr_array, other: csr_array) -> tuple[DocTop
 
     A document whose other half is empty has no g, and no weight.
     """
-    rough = EPInference(
-        MODEL.noise_sweeps, tolerance=MODEL.noise_inference_tolerance, must_converge=False
-    )
-    known = posterior(model, seen, rough)
-    g, variance = np.empty_like(known.h), np.empty(len(known.h))
+    known = _roughly(model, seen)
+    g, pull = np.empty_like(known.h), np.empty(len(known.h))
     n = other.sum(axis=1)
-    words = np.maximum(n, 1)
     for rows, A, b in _blocks(model, known.h, other):
-        eta = np.broadcast_to(model.eta, b.shape)
-        solved = np.linalg.solve(A, np.stack([b, eta], axis=-1))
-        g[rows] = solved[..., 0] / words[rows, None]
-        variance[rows] = solved[..., 1] @ model.eta - (known.h[rows] @ model.eta) ** 2
+        if not lanes.solve(A, b, model.eta, g[rows], pull[rows]):
+            raise np.linalg.LinAlgError("two topics are alike")
+    words = np.maximum(n, 1)
+    g /= words[:, None]
+    variance = pull - (known.h @ model.eta) ** 2
     of_h, of_g = known.variance(model.eta), np.maximum(variance, 0) / words
     return known.h, g, (n > 0) / ((model.sigma**2 + of_h) * (model.sigma**2 + of_g))
 
 
+def _roughly(model: Model, seen: csr_array) -> Posterior:
+    """Proportions by a few sweeps.  Documents of many words need more, and a start of their own."""
+    n = seen.sum(axis=1)
+    h, totals = np.empty((len(n), model.n_topics)), np.empty(len(n))
+    order = np.argsort(np.diff(seen.indptr), kind="stable")
+    words = (seen.indptr, seen.indices, seen.data)
+    mu, alpha = np.ascontiguousarray(model.mu), np.ascontiguousarray(model.alpha)
+    lanes.propagate(*words, mu, alpha, MODEL.noise_sweeps, order, h, totals)
+    if len(long := np.flatnonzero(n > PROPAGATION.long_document_words)):
+        limits = EPInference(MODEL.noise_long_sweeps, MODEL.noise_inference_tolerance, False)
+        known = posterior(model, csr_array(seen[long]), limits)
+        h[long], totals[long] = known.h, known.total
+    return Posterior(h, totals, np.ones(len(n), bool))
+
+
 def _blocks(model: Model, h: DocTopic, X: csr_array) -> Iterator[tuple[slice, Array, DocTopic]]:
-    """A and mu' diag(1/q) n, n the counts, of some documents at a time."""
+    """The lower triangle of A, and mu' diag(1/q) n, n the counts, of some documents at a time."""
     p = model.mu @ (model.alpha / model.alpha.sum())
     kept = np.argsort(-p, kind="stable")[: min(MODEL.noise_word_types, int((p > 0).sum()))]
-    mu, p, X = model.mu[kept], p[kept], X[:, kept]
+    place = np.full(len(p), -1)
+    place[kept] = np.arange(len(kept))
+    mu = np.ascontiguousarray(model.mu[kept])
     k, share = model.n_topics, MODEL.noise_corpus_share
-    pairs = (mu[:, :, None] * mu[:, None, :]).reshape(-1, k * k)
+    expected = share * model.alpha / model.alpha.sum() + (1 - share) * h
+    rows, columns = np.tril_indices(k)
+    pairs = mu[:, rows] * mu[:, columns]
     for start in range(0, len(h), BLOCK):
-        rows = slice(start, min(start + BLOCK, len(h)))
-        weights = 1 / (share * p + (1 - share) * (h[rows] @ mu.T))
-        yield rows, (weights @ pairs).reshape(-1, k, k), X[rows].multiply(weights) @ mu
+        some = slice(start, min(start + BLOCK, len(h)))
+        weights = np.reciprocal(expected[some] @ mu.T)
+        b = np.zeros((len(weights), k))
+        lanes.weighted_words(X.indptr[start:], X.indices, X.data, place, weights, mu, b)
+        yield some, weights @ pairs, b
