@@ -297,6 +297,30 @@ def test_predict_counts_texts_without_a_known_word(here, reviews, capsys):
     assert shown[0] == shown[3] == shown[4] != shown[1]
 
 
+def test_a_column_read_in_place_of_the_one_learnt_from_is_named(here, capsys):
+    texts = ["the dirty carpet of the room", "a lovely quiet garden with roses"]
+    write_csv(here / "other.csv", texts, range(2), header=("comment", "id"))
+    note = "note: other.csv has no column '{}', as in the fit; '{}' is read instead ({} names"
+    for argv in (["predict"], ["report", "-o", "p.html"]):
+        command, *more = argv
+        status, _, err = run(capsys, command, "reviews.tprism", "other.csv", *more)
+        assert status == 0
+        assert note.format("review", "comment", "--text") in err
+        assert err.count("note: ") == 1 + (command == "report")
+    assert note.format("stars", "id", "--target") in err
+    named = ["predict", "reviews.tprism", "other.csv", "--text", "comment"]
+    assert "note" not in run(capsys, *named)[2]
+    assert "note" not in run(capsys, "predict", "reviews.tprism", "reviews.csv")[2]
+
+
+def test_several_columns_in_place_of_the_one_learnt_from_are_listed(here, capsys):
+    text = "the dirty carpet of the room"
+    (here / "two.csv").write_text(f"comment,answer\n{text},{text}\n")
+    status, out, err = run(capsys, "predict", "reviews.tprism", "two.csv")
+    assert (status, out, err.count("\n")) == (2, "", 1)
+    assert "name it with --text, one of 'comment', 'answer'" in err
+
+
 def test_words_too_common_to_count_are_named(here, reviews, capsys):
     write_csv(here / "all.csv", [f"Hotel {text} overall" for text in reviews[0]], reviews[1])
     status, out, _ = run(capsys, "fit", "all.csv", "--report", "p.html", *TOPICS)

@@ -124,6 +124,17 @@ def _alike(one: Path, two: Path) -> bool:
     return new and len(names) == 1
 
 
+def note_absent(
+    session: Session, table: Table, learnt_from: str | None, found: str | None, option: str
+) -> None:
+    """That a column that a model was learnt from is not there, and which is read instead."""
+    if None not in (learnt_from, found) and found != learnt_from:
+        session.say(
+            f"note: {table.called} has no column {learnt_from!r}, as in the fit; {found!r} is "
+            f"read instead ({option} names another)"
+        )
+
+
 def load_model(name: str) -> TopicPipeline:
     thing = _load(name)
     if not isinstance(thing, TopicPipeline):

@@ -13,7 +13,7 @@ import numpy as np
 from topicprism.cli.cluster import cluster, map_pieces
 from topicprism.cli.facts import has_response
 from topicprism.cli.reading import numbered
-from topicprism.cli.session import Session, load_model
+from topicprism.cli.session import Session, load_model, note_absent
 from topicprism.documents.sums import Sized
 from topicprism.evaluation import RunningPR2
 from topicprism.io.atomic import part_of
@@ -132,7 +132,10 @@ def _text_column(session: Session, pipeline: TopicPipeline, table: Table) -> str
     """As named, else as in the fit, else guessed."""
     learnt_from = pipeline.info.get("text")
     named = session.args.text or (learnt_from if learnt_from in table.columns else None)
-    return table.choose_text(named)
+    found = table.choose_text(named)
+    if named is None:
+        note_absent(session, table, learnt_from, found, "--text")
+    return found
 
 
 def _columns(session: Session, pipeline: TopicPipeline, several: bool) -> dict[str, type]:

@@ -10,7 +10,7 @@ import numpy as np
 
 from topicprism.cli.facts import choices_of, has_response, method_of, topics_of
 from topicprism.cli.reading import TableSource
-from topicprism.cli.session import Session, load_model
+from topicprism.cli.session import Session, load_model, note_absent
 from topicprism.cli.showing import chosen, learnt_by, notes, topic_table
 from topicprism.defaults import FITTING
 from topicprism.io.files import with_threads
@@ -98,14 +98,17 @@ def _documents(
 
 def _source(session: Session, pipeline: TopicPipeline) -> TableSource:
     """The columns as named, else as in the fit, else guessed."""
-    args, table = session.args, session.table()
+    args, table, info = session.args, session.table(), pipeline.info
     text, target = (
         given or (name if name in table.columns else None)
-        for name, given in (
-            (pipeline.info.get("text"), args.text),
-            (pipeline.info.get("target"), args.target),
-        )
+        for name, given in ((info.get("text"), args.text), (info.get("target"), args.target))
     )
-    if not has_response(pipeline):
-        return TableSource(table, table.choose_text(text), None)
-    return TableSource(table, *table.choose(text, target))
+    if has_response(pipeline):
+        source = TableSource(table, *table.choose(text, target))
+    else:
+        source = TableSource(table, table.choose_text(text), None)
+    if text is None:
+        note_absent(session, table, info.get("text"), source.text, "--text")
+    if target is None:
+        note_absent(session, table, info.get("target"), source.target, "--target")
+    return source
