@@ -1150,6 +1150,36 @@ def test_ctrl_c_keeps_what_is_done(here, monkeypatch, capsys, where, kept, files
         assert load("m.tprism").model.n_topics == 8
 
 
+SIGNAL_AFTER_SWEEPS = """
+import os, sys, topicprism.samplers
+chain = sys.modules["topicprism.samplers.chain"]
+number, sweep, made = int(sys.argv.pop(1)), chain.sweep, []
+def counted(*args):
+    made.append(None)
+    if len(made) == 30:
+        os.kill(os.getpid(), number)
+    return sweep(*args)
+chain.sweep = counted
+from topicprism.__main__ import main
+sys.exit(main())
+"""
+
+
+@pytest.mark.parametrize(("number", "expected"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_a_chain_that_is_stopped_leaves_its_model_without_scores(here, capsys, number, expected):
+    """The signal comes with the 30th sweep of some thousand."""
+    typed = ["fit", "reviews.csv", "--model", "gibbs", "--burn-in", 5000, "-o", "m.tprism"]
+    child = spawn(number.value, *typed, cwd=here, python=["-c", SIGNAL_AFTER_SWEEPS])
+    out, err = child.communicate(timeout=120)
+    said = "stopped during 'learning'; m.tprism holds the model after 29 sweeps, without scores"
+    assert (out, err) == ("", f"topicprism fit: {said}\n")
+    assert child.returncode == expected
+    kept = load("m.tprism")
+    assert (kept.topics.n_sweeps_, kept.info["scores"]) == (29, {})
+    for argv in (["topics", "m.tprism"], ["predict", "m.tprism", "reviews.csv"]):
+        assert run(capsys, *argv)[0] == 0
+
+
 def test_ctrl_c_during_predict_keeps_the_rows_so_far(here, monkeypatch, capsys):
     monkeypatch.setattr(formats, "CHUNK_CHARACTERS", 100_000)
     pipeline_type = type(load("reviews.tprism").topics)

@@ -5,6 +5,7 @@
     arguments  what can be typed: options in groups, values after an option
     session    where a command reads and writes, and its messages
     progress   one line on a terminal
+    notes      what the library warns of
     reading    a table as documents to fit
     cluster    the same by workers of Dask
     facts      the results of a command                    dict
@@ -23,13 +24,12 @@ import argparse
 import io
 import os
 import sys
-import warnings
-from collections.abc import Callable, Iterable, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Sequence
 from importlib import import_module
 from typing import TYPE_CHECKING
 
 from topicprism.cli.arguments import UsageError, in_options, parser
+from topicprism.cli.notes import Notes, say
 from topicprism.cli.progress import Progress
 from topicprism.io.failures import INTERRUPTED, explained, show_traceback
 from topicprism.io.stale import temporary_folder
@@ -75,7 +75,7 @@ def main(argv: Sequence[str] | None = None, ready: Callable[[], object] = lambda
     except KeyboardInterrupt as stop:
         progress.clear()
         left = "; ".join(kept) or "nothing was written"
-        _say(f"{name}: stopped during {progress.now!r}; {left}")
+        say(f"{name}: stopped during {progress.now!r}; {left}")
         return int(stop.args[0]) if stop.args else INTERRUPTED
     except Exception as error:
         progress.clear()
@@ -86,21 +86,21 @@ def main(argv: Sequence[str] | None = None, ready: Callable[[], object] = lambda
 def _run(
     args: argparse.Namespace, progress: Progress, kept: list[str], ready: Callable[[], object]
 ) -> None:
-    """The command itself; its warnings are printed when it has finished or failed."""
-    caught: list[warnings.WarningMessage] = []
+    """The command itself; most of its warnings are printed when it has finished or failed."""
+    notes = Notes(progress, args.quiet)
     try:
         run, begin = _imported(args.command)
         ready()
-        with temporary_folder() as folder, warnings.catch_warnings(record=True) as caught:
-            warnings.simplefilter("always")
-            run(begin(args, folder, progress, sys.stdout, sys.stderr, kept, main))
+        with temporary_folder() as folder, notes.collected():
+            shared = (sys.stdout, sys.stderr, kept, main, notes.warned)
+            run(begin(args, folder, progress, *shared))
             sys.stdout.flush()
     except BrokenPipeError:
         raise
     except Exception:
-        _note(caught, args.quiet, progress)
+        notes.tell()
         raise
-    _note(caught, args.quiet, progress)
+    notes.tell()
 
 
 def _check_streams() -> None:
@@ -126,27 +126,14 @@ def _imported(command: str) -> tuple[Callable[[Session], None], type[Session]]:
     return run, Session
 
 
-def _note(caught: Iterable[warnings.WarningMessage], quiet: bool, progress: Progress) -> None:
-    """What was warned of, each once; short documents are among those left out already."""
-    notes = [str(w.message) for w in caught if w.category.__name__ != "ShortDocumentsWarning"]
-    progress.clear()
-    for note in dict.fromkeys([] if quiet else notes):
-        _say(f"note: {note}")
-
-
 def _refuse(name: str, error: Exception, during: str) -> int:
     status, sentence = explained(error, during)
     if type(error) is ValueError:  # of the library, which knows parameters but no options
         sentence = in_options(sentence)
     show_traceback(error)
-    _say(f"{name}: {sentence}")
+    say(f"{name}: {sentence}")
     _forget_output()
     return status
-
-
-def _say(sentence: str) -> None:
-    with suppress(OSError, ValueError):  # there is no output left to report to
-        print(sentence, file=sys.stderr, flush=True)
 
 
 def _forget_output() -> None:

@@ -38,6 +38,7 @@ class Session:
     errors: TextIO
     kept: list[str]  # what an interruption would leave behind
     run: Callable[[Sequence[str]], int]  # another command, as it is typed; its exit status
+    warned: list[Warning] = field(default_factory=list)  # by the library, so far
     outputs: list[Path] = field(default_factory=list)  # that were asked for so far
 
     def __post_init__(self) -> None:

@@ -41,6 +41,16 @@ def with_callbacks(fit: F) -> F:
 class InterruptedWarning(UserWarning):
     """A chain was stopped before its end; the model is the one so far."""
 
+    def __init__(self, message: str = "", stop: BaseException | None = None) -> None:
+        super().__init__(message)
+        self.stop = stop  # what stopped it
+
+
+def interruption(error: object) -> KeyboardInterrupt:
+    """Itself, or what a chain was stopped by, whose argument may be an exit status."""
+    stop = getattr(error, "stop", error)
+    return stop if isinstance(stop, KeyboardInterrupt) else KeyboardInterrupt()
+
 
 @dataclass
 class Record:
@@ -179,16 +189,15 @@ class SampledTopics(CallbackSupport, Chain, Topics):
                 if self._told_to_stop(record, task, root):
                     record.stopped = True
                     break
-        except KeyboardInterrupt:
+        except KeyboardInterrupt as stop:
             if record.last is None:
                 raise
             record.stopped = True
-            warnings.warn(
+            message = (
                 f"interrupted after {record.last.sweep} sweeps, {len(record.eta)} of them kept; "
-                "the model so far is kept, and warm_start=True goes on from it",
-                InterruptedWarning,
-                stacklevel=5,
+                "the model so far is kept, and warm_start=True goes on from it"
             )
+            warnings.warn(InterruptedWarning(message, stop), stacklevel=5)
         if root is not None:
             root.call_on_fit_task_end(
                 estimator=self, reconstruction_attributes=lambda: self._results(record, task)

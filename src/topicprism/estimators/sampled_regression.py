@@ -25,6 +25,7 @@ from topicprism.estimators.sampled import (
     Task,
     check_chain,
     fitted_to,
+    interruption,
     of_model,
 )
 from topicprism.kernels.blas import one_blas_thread
@@ -118,13 +119,12 @@ class SampledRegression(Regression, SampledTopics):
                     return None
                 known = cross_fit(docs, self.model_, halves)
                 return known, held_out_variance(docs, known.halves)
-        except (KeyboardInterrupt, InterruptedWarning):
-            warnings.warn(
+        except (KeyboardInterrupt, InterruptedWarning) as stop:
+            message = (
                 "interrupted while effects were cross-fitted; the coefficients are those of the "
-                "chain, without standard errors, and warm_start=True goes on from it",
-                InterruptedWarning,
-                stacklevel=6,
+                "chain, without standard errors, and warm_start=True goes on from it"
             )
+            warnings.warn(InterruptedWarning(message, interruption(stop)), stacklevel=6)
         return None
 
     def _half_model(

@@ -13,8 +13,8 @@ from sklearn.base import clone, is_classifier
 
 from topicprism.defaults import COUNTING, FITTING
 from topicprism.documents.corpus import MIN_WORDS, Corpus, as_csr
-from topicprism.estimators import InterruptedWarning
 from topicprism.estimators.base import generator, varied
+from topicprism.estimators.sampled import InterruptedWarning, interruption
 from topicprism.learn.result import METHOD
 from topicprism.model import TooManyTopics
 from topicprism.pipeline.drawing import seeded_keys
@@ -75,7 +75,7 @@ class Resampling:
                 if len(done) == runs:
                     break
         except (KeyboardInterrupt, InterruptedWarning) as interrupted:
-            stop = _interruption(interrupted)
+            stop = interruption(interrupted)
             if not done:
                 raise stop from None
         _warn_of_others(method_of(reference.topics), methods)
@@ -102,7 +102,7 @@ class Resampling:
                 warnings.simplefilter("error", InterruptedWarning)  # a chain cut short is no whole
                 topics = _fit(clone(self.topics), self.ordered)
         except InterruptedWarning as interrupted:
-            raise _interruption(interrupted) from None
+            raise interruption(interrupted) from None
         return assemble(self.counts, topics, self.ledger.info(self.counts, topics))
 
     def _halves(
@@ -173,11 +173,6 @@ def halves(docs: Corpus, seed: int) -> tuple[Corpus, Corpus]:
 
 def _fit(topics: Any, docs: Corpus) -> Any:
     return topics.fit(as_csr(docs.counts), docs.y)
-
-
-def _interruption(error: BaseException) -> KeyboardInterrupt:
-    """Also of a sampler, which ends its chain at Ctrl-C."""
-    return error if isinstance(error, KeyboardInterrupt) else KeyboardInterrupt()
 
 
 def stability(

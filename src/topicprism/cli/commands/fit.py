@@ -15,6 +15,7 @@ from topicprism.cli.options import MODELS
 from topicprism.cli.reading import TableSource
 from topicprism.cli.session import MODEL, NO_FILE, SKETCH, Session, load_sketch
 from topicprism.cli.showing import fit_lines
+from topicprism.estimators.sampled import InterruptedWarning, interruption
 from topicprism.io.atomic import is_special
 from topicprism.io.files import TextSketch, save
 from topicprism.io.tables import TableError
@@ -40,9 +41,13 @@ def fit(session: Session) -> None:
     model = session.output(args.output or _model_name(args.files[0]), MODEL)
     page = session.output(args.report) if args.report else None
     pipeline, counted = learnt(session)
-    if not is_special(model):  # a pipe is written once
+    stopped = next((w for w in session.warned if isinstance(w, InterruptedWarning)), None)
+    if stopped is not None or not is_special(model):  # a pipe is written once
         save(pipeline, model)
         session.kept.append(f"{model} holds the model")
+    if stopped is not None:
+        session.kept[-1] += f" after {pipeline.topics.n_sweeps_:,} sweeps, without scores"
+        raise interruption(stopped)
     if counted is not None and len(counted.held_out):
         session.progress.stage("scoring")
         kept, scale = (counted.held_out, counted.baseline), pipeline.info["log"]
