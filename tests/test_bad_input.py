@@ -16,6 +16,7 @@ import topicprism
 from topicprism import (
     AnchorLDA,
     AnchorSLDA,
+    AutoSLDA,
     Corpus,
     DiscLDA,
     EPInference,
@@ -23,6 +24,7 @@ from topicprism import (
     GibbsInference,
     GibbsSLDA,
     HybridSLDA,
+    ManyTopicsWarning,
     MedLDA,
     MedLDAClassifier,
     Settings,
@@ -34,6 +36,7 @@ from topicprism import (
     sketch,
 )
 from topicprism.datasets import make_slda
+from topicprism.documents import Threaded
 from topicprism.spectral.decompose import learn
 
 
@@ -143,6 +146,35 @@ def test_more_topics_than_the_data_carry_are_left_out_and_said(method):
     assert "not identifiable" in fitted.selection_.reasons["n_topics"] or (
         f"support only {len(fitted.components_)}" in fitted.selection_.reasons["n_topics"]
     )
+
+
+SHORT = {"burn_in": 2, "n_kept": 1, "cross_fit": False}
+
+
+@pytest.mark.filterwarnings("ignore::topicprism.NothingPredictedWarning")
+@pytest.mark.filterwarnings("ignore::topicprism.FewerTopicsWarning")
+@pytest.mark.parametrize(
+    "estimator",
+    [
+        SpectralSLDA(33, random_state=0),
+        AutoSLDA(33, random_state=0),
+        GibbsSLDA(33, **SHORT, random_state=0),
+        HybridSLDA(33, **SHORT, random_state=0),
+        VariationalSLDA(33, n_iterations=1, random_state=0),
+        AnchorSLDA(33, random_state=0),
+    ],
+    ids=lambda e: type(e).__name__,
+)
+def test_more_topics_than_documents_are_warned_of_once(estimator):
+    X, y, _ = make_slda(30, n_words=40, n_topics=3, doc_length=30, random_state=0)
+    message = "n_topics=33 is more than the 30 documents to learn from: .* ask for fewer"
+    fits = [lambda: estimator.fit(X, y)]
+    if hasattr(estimator, "fit_documents"):
+        fits.append(lambda: estimator.fit_documents(Threaded(Corpus(X, y), 1)))
+    for fit in fits:
+        with pytest.warns(ManyTopicsWarning, match=message) as told:
+            fit()
+        assert [w.category for w in told].count(ManyTopicsWarning) == 1
 
 
 @pytest.mark.parametrize("method", ["joint", "two-stage"])

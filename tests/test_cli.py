@@ -247,6 +247,23 @@ def test_words_that_no_space_sets_apart_get_a_hint(tmp_path, monkeypatch, capsys
     assert status == (0 if spaced else 2)
 
 
+def test_more_topics_than_documents_are_noted_before_they_are_learnt(
+    here, reviews, capsys, monkeypatch
+):
+    def interrupted(*args):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("topicprism.learn.auto._summed", interrupted)
+    write_csv(here / "few.csv", reviews[0][:50], reviews[1][:50])
+    typed = ["fit", "few.csv", "--n-topics", "60"]
+    _, _, err = run(capsys, *typed)
+    assert err.splitlines()[0].startswith(
+        "note: --n-topics 60 is more than the 50 documents to learn from"
+    )
+    assert err.count("\n") == 2
+    assert "note" not in run(capsys, *typed, "--quiet")[2]
+
+
 def test_nothing_of_the_temporary_folder_is_left(here, tmp_path_factory, monkeypatch):
     folder = tmp_path_factory.mktemp("temporary")
     monkeypatch.setattr("tempfile.tempdir", str(folder))

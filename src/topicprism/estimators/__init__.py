@@ -2,7 +2,11 @@
 
 from topicprism.estimators.anchors import AnchorLDA, AnchorSLDA
 from topicprism.estimators.auto import AutoSLDA
-from topicprism.estimators.base import FewerTopicsWarning, NothingPredictedWarning
+from topicprism.estimators.base import (
+    FewerTopicsWarning,
+    ManyTopicsWarning,
+    NothingPredictedWarning,
+)
 from topicprism.estimators.disclda import DiscLDA
 from topicprism.estimators.gibbs import GibbsSLDA, HybridSLDA
 from topicprism.estimators.medlda import MedLDA, MedLDAClassifier
@@ -19,6 +23,7 @@ __all__ = [
     "GibbsSLDA",
     "HybridSLDA",
     "InterruptedWarning",
+    "ManyTopicsWarning",
     "MedLDA",
     "MedLDAClassifier",
     "NothingPredictedWarning",

@@ -18,6 +18,7 @@ from topicprism.estimators.base import (
     lengths_of,
     varied,
     warn_of_fewer,
+    warn_of_many,
 )
 from topicprism.estimators.halves import keep_deviations
 from topicprism.estimators.parameters import Anchored, parameters
@@ -46,6 +47,7 @@ class _AnchoredTopics(Anchored, Topics):
                 "no document has 2 words, but pairs of them were expected to learn from; check "
                 "the vocabulary, or add documents"
             )
+        warn_of_many(k, counts.shape[0])
         with one_blas_thread:
             s = sums(counts, y)
             m = moments(s)

@@ -53,6 +53,10 @@ class FewerTopicsWarning(UserWarning):
     """The data support fewer topics than were asked for."""
 
 
+class ManyTopicsWarning(UserWarning):
+    """More topics were asked for than there are documents."""
+
+
 class NothingPredictedWarning(UserWarning):
     """Topics of one half of the documents do not predict the responses of the other."""
 
@@ -344,6 +348,18 @@ def warn_of_fewer(found: int, asked: Any) -> None:
             f"n_topics={asked}, but the data support {found}: the others are not identifiable and "
             f"are left out; use n_topics={found}, 'auto', or more documents",
             FewerTopicsWarning,
+            stacklevel=5,
+        )
+
+
+def warn_of_many(asked: Any, n_documents: int) -> None:
+    """Before it takes long; a single document is refused."""
+    if isinstance(asked, (int, np.integer)) and asked > n_documents > 1:
+        warnings.warn(
+            f"n_topics={asked} is more than the {n_documents} documents to learn from: there is "
+            "less than one document for each topic, and time and memory grow with the number of "
+            "topics; ask for fewer",
+            ManyTopicsWarning,
             stacklevel=5,
         )
 

@@ -9,7 +9,14 @@ from joblib import effective_n_jobs
 from sklearn.utils.validation import check_is_fitted
 
 from topicprism._typing import Array, Counts, DocTopic
-from topicprism.estimators.base import Classification, Topics, generator, labelled, threads_for
+from topicprism.estimators.base import (
+    Classification,
+    Topics,
+    generator,
+    labelled,
+    threads_for,
+    warn_of_many,
+)
 from topicprism.estimators.parameters import EM, parameters
 from topicprism.estimators.sampled import of_model
 from topicprism.estimators.variational import NO_WORDS, check_em
@@ -81,6 +88,7 @@ class DiscLDA(Classification, EM, Topics):
         if not counts.data.any():
             raise ValueError(NO_WORDS)
         start = self._start(counts, which)
+        warn_of_many(self.n_topics, counts.shape[0])
         end = (self.n_iterations, float(self.tolerance), effective_n_jobs(self.n_jobs))
         with one_blas_thread:
             made, _ = generative(start, counts, which, float(self.beta), *end)

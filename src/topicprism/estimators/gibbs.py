@@ -11,7 +11,7 @@ from joblib import effective_n_jobs
 from topicprism._typing import DocTopic
 from topicprism.defaults import AUTO, is_auto, unless_auto
 from topicprism.documents import Threaded
-from topicprism.estimators.base import generator, warn_of_fewer
+from topicprism.estimators.base import generator, warn_of_fewer, warn_of_many
 from topicprism.estimators.parameters import Chosen, GivenChain, parameters
 from topicprism.estimators.sampled import (
     Task,
@@ -203,7 +203,8 @@ class HybridSLDA(Chosen, SampledRegression):
         task = self._task(X, y, Plan())
         docs, rng = self._docs(task), partial(generator, self.random_state)
         if not (self.warm_start and hasattr(self, "state_")):
-            self._hybrid = Hybrid.of(docs, unless_auto(self.n_topics), self._request, rng())
+            asked, counted = unless_auto(self.n_topics), partial(warn_of_many, self.n_topics)
+            self._hybrid = Hybrid.of(docs, asked, self._request, rng(), counted)
             self._asked = self.n_topics
             warn_of_fewer(self._hybrid.spectral.model.n_topics, self.n_topics)
         self._hybrid = self._hybrid.ready(docs, self._request, rng())
@@ -245,6 +246,9 @@ class HybridSLDA(Chosen, SampledRegression):
         chain = super()._half_chain(task, before, seed)
         chain._few = self._hybrid.few(self._docs(task), self._request)
         return chain
+
+    def _counted(self, n_documents: int) -> None:
+        """It was said before the start was learnt."""
 
     def _n_expected(self) -> int:
         """The data may support fewer than were asked for."""

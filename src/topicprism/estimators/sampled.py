@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 from topicprism._typing import Array, Counts, DocTopic
 from topicprism.defaults import is_auto
 from topicprism.documents.corpus import Corpus, as_csr, taken
-from topicprism.estimators.base import CROSS_FITTED, Topics, generator
+from topicprism.estimators.base import CROSS_FITTED, Topics, generator, warn_of_many
 from topicprism.estimators.parameters import Chain
 from topicprism.inference import infer
 from topicprism.kernels.blas import one_blas_thread
@@ -135,6 +135,10 @@ class SampledTopics(CallbackSupport, Chain, Topics):
         alpha = np.full(self.n_topics, self.alpha0 / self.n_topics)
         return flat(task.counts.shape[1], alpha), None
 
+    def _counted(self, n_documents: int) -> None:
+        """What is to be said before a chain begins."""
+        warn_of_many(self.n_topics, n_documents)
+
     def _n_expected(self) -> int:
         """Topics that a chain to go on from should have."""
         return int(self.n_topics)
@@ -162,6 +166,7 @@ class SampledTopics(CallbackSupport, Chain, Topics):
             state = continued(self.state_, self._order, task, self._n_expected())
         else:
             seed = int(generator(self.random_state).integers(2**62))
+            self._counted(task.counts.shape[0])
             start, h = self._start(task, seed, n_threads)
             state = init(data, start, task.plan, seed, h)
             self.log_likelihood_, self.acceptance_ = np.empty(0), np.empty(0)

@@ -22,6 +22,7 @@ from topicprism.estimators.base import (
     generator,
     varied,
     warn_of_fewer,
+    warn_of_many,
     warn_of_nothing,
 )
 from topicprism.estimators.parameters import CPU, Tensor, parameters
@@ -52,8 +53,11 @@ class _SpectralTopics(Topics):
         check_choice("device", self.device, DEVICES)
         n_threads = effective_n_jobs(self.n_jobs)
         kept = Threaded(docs, n_threads) if self.device == CPU else OnGPU.of(docs, n_threads)
-        result = learn(kept, request, generator(self.random_state))
+        result = learn(kept, request, generator(self.random_state), self._counted)
         return self._keep(result, len(docs))
+
+    def _counted(self, n_documents: int) -> None:
+        warn_of_many(self.n_topics, n_documents)
 
     def _keep(self, result: FitResult, n_documents: int) -> Self:
         _warn_of_short(result.n_short, n_documents)
@@ -107,7 +111,7 @@ class _SupervisedTopics(Regression, _SpectralTopics):
         self
         """
         self.n_features_in_ = docs.n_words
-        result = learn(docs, self._request(), generator(self.random_state))
+        result = learn(docs, self._request(), generator(self.random_state), self._counted)
         return self._keep(result, 0)
 
     def _keep(self, result: FitResult, n_documents: int) -> Self:

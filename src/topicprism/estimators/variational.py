@@ -17,6 +17,7 @@ from topicprism.estimators.base import (
     labelled,
     lengths_of,
     varied,
+    warn_of_many,
 )
 from topicprism.estimators.halves import keep_deviations
 from topicprism.estimators.parameters import EM, parameters
@@ -72,6 +73,7 @@ class _VariationalTopics(EM, Topics):
 
     def _learn(self, counts: Counts, response: Response) -> Fitted:
         rng, k = generator(self.random_state), int(self.n_topics)
+        warn_of_many(k, counts.shape[0])
         alpha = np.full(k, self.alpha0 / k)
         tokens = Tokens(observe(counts, np.empty((0, 0)), "assignments").X)
         found = learn(

@@ -10,6 +10,7 @@ since the word that goes with the response most is made to go with high ones.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from copy import deepcopy
 from dataclasses import replace
 
@@ -36,12 +37,18 @@ from topicprism.spectral.decompose import width_for
 from topicprism.spectral.sketch import sketch_of
 
 
-def learn(docs: Documents, request: FitRequest, rng: np.random.Generator) -> FitResult:
-    """The best model of documents, wherever they are kept."""
+def learn(
+    docs: Documents,
+    request: FitRequest,
+    rng: np.random.Generator,
+    counted: Callable[[int], object] = lambda n: None,
+) -> FitResult:
+    """The best model of documents, wherever they are kept; ``counted`` is told how many."""
     request.check(docs.n_words)
     with one_blas_thread:  # what is not in the passes is small
         all_ = docs.total(survey)
         all_.check(request.supervised)
+        counted(all_.n_documents)
         if 1 < len(words := np.flatnonzero(all_.words)) < docs.n_words:  # no column is zero
             return learn(over_words(docs, words), request, rng).over(words, docs.n_words)
         docs, all_, request = standardised(docs, all_, request)

@@ -68,12 +68,17 @@ class Hybrid:
 
     @classmethod
     def of(
-        cls, docs: Threaded, n_topics: int | None, asked: HybridRequest, rng: np.random.Generator
+        cls,
+        docs: Threaded,
+        n_topics: int | None,
+        asked: HybridRequest,
+        rng: np.random.Generator,
+        counted: Callable[[int], object] = lambda n: None,
     ) -> Hybrid:
         request = FitRequest(n_topics, cross_fitted=False, regime=asked.regime)
         if request.as_printed:
             request = replace(request, alpha0=asked.alpha0)
-        return cls(learn(docs, request, rng))
+        return cls(learn(docs, request, rng, counted))
 
     @property
     def follows_model(self) -> bool:
