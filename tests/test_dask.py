@@ -332,6 +332,17 @@ def test_what_is_no_count_is_refused_as_in_memory(client, corpus, value):
         OnDask.of([dask.delayed(docs)])
 
 
+def test_the_partition_with_a_missing_text_is_named(client):
+    table, holed = texts_of(300, [(299, "review", None)])
+    known = table.dropna()
+    pipeline = topicprism.fit(known["review"], known["stars"], n_topics=2, estimator=SpectralSLDA)
+    for lazy in (pipeline.predict(holed["review"]), pipeline.transform(holed["review"])):
+        with pytest.raises(ValueError, match=r"^partition 4: "):
+            lazy.compute()
+    full = holed.dropna(subset=["review"])
+    assert len(pipeline.predict(full["review"]).compute()) == 299
+
+
 def test_partitions_without_a_row_have_no_predictions(client):
     texts, y = varied_texts(120)
     fitted = topicprism.fit(texts, y, n_topics=2, random_state=0)

@@ -89,7 +89,9 @@ class Lazily:
                 return X.map_blocks(self.array, dtype=float, drop_axis=list(range(1, X.ndim)))
             return X.map_blocks(self.array, dtype=float, chunks=(X.chunks[0], (self.width,)))
         if hasattr(X, "index"):
-            return X.map_partitions(self.table, meta=self.table(X._meta_nonempty.iloc[:1]).iloc[:0])
+            one = X._meta_nonempty.iloc[:1]
+            some = type(one)(["text"], index=one.index)  # one of objects holds no text
+            return X.map_partitions(self.table, meta=self.table(some).iloc[:0])
         return X.map_partitions(self.items)
 
     def array(self, counts: Any) -> Any:
@@ -101,9 +103,14 @@ class Lazily:
         found = self._of_texts(list(texts))
         return list(zip(*found, strict=True) if isinstance(found, tuple) else found)
 
-    def table(self, texts: Any) -> Any:
-        """Of a Series of pandas'."""
-        found = self._of_texts(texts.tolist())
+    def table(self, texts: Any, partition_info: dict[str, Any] | None = None) -> Any:
+        """Of a Series of pandas'; Dask says by the second argument, called so, which it is."""
+        try:
+            found = self._of_texts(texts.tolist())
+        except ValueError as error:
+            if partition_info is None:
+                raise
+            raise ValueError(f"partition {partition_info['number']}: {error}") from None
         if not isinstance(found, tuple) and found.ndim == 1:
             return type(texts)(found, index=texts.index, name="prediction")
         names = ["prediction", "std"]
