@@ -41,6 +41,8 @@ def test_what_is_no_frame_or_lacks_a_column_is_refused(rows):
     for given, options, sentence in (
         (frame, {"text": "text"}, "without a column 'text'; its columns are 'review', 'stars'"),
         (frame, {"text": "review", "target": "y"}, "without a column 'y'; its columns are"),
+        (frame, {}, "with 'review', 'stars', but expected .*; pass text= and target=, or counts"),
+        (frame, {"text": "review"}, "without the column of the responses, .* pass target= too, or"),
         (frame, {"target": "stars"}, "got target='stars' without the column of the texts, one of"),
         (rows["review"], {"text": "review"}, "got text='review' with a list, but columns are"),
         (csr_array(np.eye(3)), {"text": "x"}, "got text='x' with a csr_array, but columns are"),

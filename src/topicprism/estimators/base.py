@@ -246,7 +246,7 @@ class Regression(RegressorMixin):
         """Predictive R^2 of ``predict(X)``; 1 is perfect, 0 is the mean of ``y``."""
         y_hat = self.predict(X)
         refuse_masked(y, "responses y")
-        return pr2(check_response(column_or_1d(y), len(y_hat)), y_hat, sample_weight)
+        return pr2(check_response(one_column(y, warn=False), len(y_hat)), y_hat, sample_weight)
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
@@ -307,9 +307,19 @@ def varied(y: Any, n_documents: int, name: str) -> Doc:
             "document, or use SpectralLDA for topics alone"
         )
     refuse_masked(y, "responses y")
-    response = check_response(column_or_1d(y, warn=True), n_documents)
+    response = check_response(one_column(y), n_documents)
     check_varies(response.min(), response.max(), float(np.std(response)), n_documents)
     return response
+
+
+def one_column(y: Any, warn: bool = True) -> Any:
+    """scikit-learn's ``column_or_1d``, which would show complex numbers, however many."""
+    if np.iscomplexobj(given := np.asarray(y)):
+        raise ValueError(
+            f"y has dtype {given.dtype}, which is complex, but one real number or label per "
+            "document was expected; pass the part that is meant, such as y.real"
+        )
+    return column_or_1d(y, warn=warn)
 
 
 def labelled(y: Any, n_documents: int, name: str) -> tuple[Any, Ints]:
@@ -320,7 +330,7 @@ def labelled(y: Any, n_documents: int, name: str) -> tuple[Any, Ints]:
             "per document, or use SpectralLDA for topics alone"
         )
     refuse_masked(y, "labels y")
-    labels = column_or_1d(y, warn=True)
+    labels = one_column(y)
     missing = [i for i, label in enumerate(labels.tolist()) if label is None or label != label]
     if missing:
         raise ValueError(

@@ -278,7 +278,7 @@ def fit(
         Japanese or Thai: words must be set apart first.
     """
     topics = topics_step(estimator, n_jobs, random_state, options)
-    texts, y = columns(texts, y, text, target)
+    texts, y = columns(texts, y, text, target, topics)
     elsewhere = collection_of(texts)
     docs = as_documents(texts) if elsewhere is None else texts
     counting = {

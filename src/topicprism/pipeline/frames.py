@@ -16,6 +16,7 @@ COLLECTIONS = {  # by package: the module with ``fit_collection``, ``lazily`` an
     "dask_expr": "topicprism.pipeline.collections",
     "pyspark": "topicprism.pipeline.spark",
 }
+IN_MEMORY = {"pandas", "polars", "pyarrow"}
 WHOLE = ("pyspark",)  # packages in which a column has no place without its frame
 
 
@@ -30,18 +31,21 @@ def collection_of(value: Any) -> Any:
     return import_module(COLLECTIONS[min(found)]) if found else None
 
 
-def columns(texts: Any, y: Any, text: str | None, target: str | None) -> tuple[Any, Any]:
-    """Texts and responses: as given, or the columns of a frame that are named.
+def columns(
+    texts: Any, y: Any, text: str | None, target: str | None, topics: Any = None
+) -> tuple[Any, Any]:
+    """Texts and responses for an estimator: as given, or the columns of a frame that are named.
 
     Of Spark they are one frame of these columns, without responses beside it.
     """
     names = _names(texts)
     if text is None and target is None:
-        if names is None or packages_of(texts) & {"pandas", "polars", "pyarrow"}:
+        if names is None:
             return texts, y
+        counts = ", or counts as a sparse matrix" if packages_of(texts) & IN_MEMORY else ""
         raise ValueError(
             f"got a {type(texts).__name__} with {listed(names)}, but expected to be told which "
-            "column has the texts; pass text= and target="
+            f"column has the texts; pass text= and target={counts}"
         )
     if names is None:
         given = f"text={text!r}" if text is not None else f"target={target!r}"
@@ -66,6 +70,12 @@ def columns(texts: Any, y: Any, text: str | None, target: str | None) -> tuple[A
                 f"got a {type(texts).__name__} without a column {name!r}; its columns are "
                 f"{listed(names)}"
             )
+    if target is None and hasattr(topics, "predict"):
+        raise ValueError(
+            f"got text={text!r} without the column of the responses, one of {listed(names)}, from "
+            f"which {type(topics).__name__} learns; pass target= too, or use SpectralLDA for "
+            "topics alone"
+        )
     if packages_of(texts) & set(WHOLE):
         return texts.select(*wanted), None
     return texts[text], None if target is None else texts[target]

@@ -220,7 +220,7 @@ def stability(
     check_whole("runs", runs, "try 10", low=2)
     counting = {name: options.pop(name) for name in vars(COUNTING) if name in options}
     topics = topics_step(estimator, n_jobs, random_state, options)
-    texts, y = columns(texts, y, text, target)
+    texts, y = columns(texts, y, text, target, topics)
     docs = as_documents(texts)
     counts = counts_step(counting, vocabulary, n_jobs, given=are_counts(docs))
     batch = present(docs, None if y is None else as_list(y))
