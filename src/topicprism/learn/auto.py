@@ -47,8 +47,7 @@ def learn(
     request.check(docs.n_words)
     with one_blas_thread:  # what is not in the passes is small
         all_ = docs.total(survey)
-        all_.check(request.supervised)
-        counted(all_.n_documents)
+        all_.check(request.supervised, counted)
         if 1 < len(words := np.flatnonzero(all_.words)) < docs.n_words:  # no column is zero
             return learn(over_words(docs, words), request, rng).over(words, docs.n_words)
         docs, all_, request = standardised(docs, all_, request)

@@ -5,6 +5,7 @@ It decides in which order they are summed, and which of them are looked at again
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from topicprism import backends
@@ -47,8 +48,11 @@ class Survey(Additive):
     def n_tokens(self) -> float:
         return float(self.words.sum())
 
-    def check(self, supervised: bool) -> None:
-        """Refuse what nothing can be learnt from, as the estimators do that are given counts."""
+    def check(self, supervised: bool, counted: Callable[[int], object]) -> None:
+        """Refuse what nothing can be learnt from, as the estimators do that are given counts.
+
+        If there is something, ``counted`` is told of how many documents.
+        """
         if self.n_documents == 0:
             raise ValueError(
                 "got no documents, but at least 2 were expected; check that any shard has some"
@@ -56,6 +60,7 @@ class Survey(Additive):
         low, high = self.extent.low, self.extent.high
         if supervised:
             check_varies(low, high, high - low, self.n_documents)
+        counted(self.n_documents)
 
     @property
     def scale(self) -> ResponseScale:

@@ -16,7 +16,6 @@ COLLECTIONS = {  # by package: the module with ``fit_collection``, ``lazily`` an
     "dask_expr": "topicprism.pipeline.collections",
     "pyspark": "topicprism.pipeline.spark",
 }
-IN_MEMORY = {"pandas", "polars", "pyarrow"}
 WHOLE = ("pyspark",)  # packages in which a column has no place without its frame
 
 
@@ -42,10 +41,9 @@ def columns(
     if text is None and target is None:
         if names is None:
             return texts, y
-        counts = ", or counts as a sparse matrix" if packages_of(texts) & IN_MEMORY else ""
         raise ValueError(
             f"got a {type(texts).__name__} with {listed(names)}, but expected to be told which "
-            f"column has the texts; pass text= and target={counts}"
+            "column has the texts; pass text= and target=, or counts as a sparse matrix"
         )
     if names is None:
         given = f"text={text!r}" if text is not None else f"target={target!r}"
