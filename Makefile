@@ -7,7 +7,9 @@ BIN := .venv/bin
 help:  ## print this list
 	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-8s %s\n", $$1, $$2}'
 
-demo: .venv/ready  ## fit reviews with a known truth: topics, predictions, a page; takes seconds
+demo: .venv/ready  ## fit reviews with a known truth: topics, predictions, a page; seconds, the first time minutes
+	@ls src/topicprism/kernels/__pycache__/*.nbi >/dev/null 2>&1 || \
+		echo "compiling kernels while the demo runs (once; a few minutes)"
 	@$(BIN)/python -m topicprism demo --folder results/demo
 
 test: .venv/ready lint types  ## style, types and tests
