@@ -126,6 +126,8 @@ def test_responses_that_cannot_be_explained(corpus, change, message):
             {"noise_variance": -1},
             "noise_variance=-1, but expected a number from 0 up; a variance, or leave",
         ),
+        ({"noise_variance": 1e300}, r"noise_variance=1e\+300, but .* number from 0 to 1e\+100; a"),
+        ({"noise_variance": 10**400}, r"noise_variance=10+, but expected a number from 0 to 1e\+"),
         ({"n_restarts": 0}, "n_restarts=0, but expected a whole number from 1 up"),
         ({"n_iterations": "many"}, "n_iterations='many', but expected a whole number"),
     ],
@@ -133,6 +135,87 @@ def test_responses_that_cannot_be_explained(corpus, change, message):
 def test_parameters(corpus, params, message):
     with pytest.raises(ValueError, match=message):
         SpectralSLDA(**params).fit(*corpus)
+
+
+ESTIMATORS = [
+    *[AnchorLDA, AnchorSLDA, AutoSLDA, DiscLDA, GibbsSLDA, HybridSLDA, MedLDA, MedLDAClassifier],
+    *[SpectralLDA, SpectralSLDA, VariationalSLDA, VariationalSLDAClassifier],
+]
+SEED = "but expected a whole number from 0 up, a RandomState, a Generator or None; use 0"
+JOBS = "but expected None or a whole number other than 0 of threads; use None for one, -1 for all"
+RUNNING = [
+    *[({"random_state": seed}, f"random_state={seed!r}, {SEED}") for seed in ("a", 1.5, -1, True)],
+    *[({"n_jobs": n}, f"n_jobs={n!r}, {JOBS}") for n in ("a", 0, 1.5, True)],
+]
+
+
+@pytest.mark.parametrize("estimator", ESTIMATORS)
+@pytest.mark.parametrize(("params", "message"), RUNNING)
+def test_seeds_and_threads(corpus, estimator, params, message):
+    X, y = corpus
+    with pytest.raises(ValueError, match=message):
+        estimator(2, **params).fit(X, y > 0)
+
+
+@pytest.mark.parametrize(("params", "message"), RUNNING)
+def test_seeds_and_threads_at_the_other_doors(corpus, params, message):
+    docs = Corpus(*corpus)
+    doors = [
+        lambda: SpectralSLDA(2, **params).fit_documents(docs),
+        lambda: SpectralSLDA(2, **params).fit_sketch(sketch(docs, 8, np.random.default_rng(0))),
+        lambda: topicprism.fit(*corpus, **params),
+        lambda: topicprism.fit(["a room", "a bed"] * 20, range(40), max_df=1.0, **params),
+        lambda: topicprism.stability(*corpus, **params),
+    ]
+    for door in doors:
+        with pytest.raises(ValueError, match=message):
+            door()
+
+
+def test_threads_that_were_changed_after_the_fit(corpus):
+    X, y = corpus
+    for topics in (SpectralSLDA(2, random_state=0), SpectralLDA(2, random_state=0)):
+        topics.fit(X, y).set_params(n_jobs=0)
+        for use in (topics.transform, getattr(topics, "predict", topics.score)):
+            with pytest.raises(ValueError, match=f"n_jobs=0, {JOBS}"):
+                use(X)
+
+
+@pytest.mark.parametrize("seed", [np.int64(3), np.random, np.random.RandomState(0), None])
+@pytest.mark.parametrize("n_jobs", [None, -1, -2, np.int32(1)])
+def test_seeds_and_threads_that_scikit_learn_takes(seed, n_jobs):
+    GibbsSLDA(2, random_state=seed, n_jobs=n_jobs)._check()
+
+
+UNORDERED = (set, frozenset, dict.fromkeys, lambda v: dict.fromkeys(v).keys(),
+             lambda v: dict(enumerate(v)).values())  # fmt: skip
+
+
+@pytest.mark.parametrize("unordered", UNORDERED)
+def test_documents_and_responses_have_an_order(unordered):
+    """Those of a set would be paired at random."""
+    texts, stars, _ = topicprism.datasets.make_reviews(60, random_state=0)
+    stars = stars.tolist()
+    pipeline = topicprism.fit(texts, stars, estimator=SpectralSLDA, n_topics=2, random_state=0)
+    topics = pipeline.topics
+    counts = pipeline[:-1].transform(texts)
+    doors = [
+        lambda: topicprism.fit(unordered(texts), stars),
+        lambda: topicprism.fit(texts, unordered(stars)),
+        lambda: topicprism.fit(counts, unordered(stars)),
+        lambda: topicprism.stability(texts, unordered(stars)),
+        lambda: pipeline.predict(unordered(texts)),
+        lambda: pipeline.transform(unordered(texts)),
+        lambda: pipeline.score(unordered(texts), stars),
+        lambda: pipeline.score(texts, unordered(stars)),
+        lambda: pipeline.fit(texts, unordered(stars)),
+        lambda: topics.fit(counts, unordered(stars)),
+        lambda: topics.score(counts, unordered(stars)),
+        lambda: DiscLDA(2).fit(counts, unordered(stars)),
+    ]
+    for door in doors:
+        with pytest.raises(ValueError, match=r"got a \w+ of \d+ values, .* in the order .* a list"):
+            door()
 
 
 @pytest.mark.filterwarnings("ignore::topicprism.NothingPredictedWarning")
@@ -227,6 +310,14 @@ def test_no_documents(corpus):
     X, y = corpus
     with pytest.raises(ValueError, match=r"got counts of shape \(0, 30\), but .* at least one"):
         SpectralSLDA(3).fit(X[:0], y[:0])
+    with pytest.raises(ValueError, match=r"got no documents, but at least one .* learn words from"):
+        topicprism.fit([], [])
+
+
+def test_one_word(corpus):
+    X, y = corpus
+    with pytest.raises(ValueError, match=r"1 feature\(s\) .* minimum of 2 .*; count two words or"):
+        SpectralSLDA(3).fit(X[:, :1], y)
 
 
 def test_one_document(corpus):

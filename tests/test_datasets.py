@@ -60,8 +60,28 @@ def test_unknown_words_list_the_known():
 def test_no_documents_or_negative_lengths_are_refused():
     for bad in ({"n_documents": 0}, {"n_documents": 5, "doc_length": -1},
                 {"n_documents": 5, "doc_length": (9, 3)}):  # fmt: skip
-        with pytest.raises(ValueError, match=r"n_documents=\d and doc_length=.*, but expected at"):
+        with pytest.raises(ValueError, match=r"(n_documents=0|doc_length=.*), but expected a who"):
             make_slda(**bad)
+
+
+@pytest.mark.parametrize(
+    ("sizes", "message"),
+    [
+        ((10, 5, 0, 3), "n_topics=0, but expected a whole number from 1 up; try 20"),
+        ((10, 0, 2, 3), "n_words=0, but expected a whole number from 1 up; try 500"),
+        ((1.5, 5, 2, 3), "n_documents=1.5, but expected a whole number from 1 up; try 1000"),
+        ((10, 5, 2, 3.5), r"doc_length=3.5, but expected a whole number of words .*; try 250"),
+        ((10, 5, 2, (1, 2, 3)), r"doc_length=\(1, 2, 3\), but .* or a range \(low, high\) of"),
+    ],
+)
+def test_sizes_are_whole_numbers(sizes, message):
+    with pytest.raises(ValueError, match=message):
+        make_slda(*sizes)
+
+
+def test_lengths_may_be_integers_of_numpy():
+    X, _, _ = make_slda(5, doc_length=np.int64(3), random_state=0)
+    assert_array_equal(X.sum(axis=1), 3)
 
 
 def test_impossible_parameters_are_refused():

@@ -1,5 +1,6 @@
 """Wherever the documents are and whoever sums them, the model is the same."""
 
+import os
 from itertools import islice
 
 import numpy as np
@@ -10,7 +11,7 @@ from varied_texts import varied_texts
 
 from topicprism import Corpus, SpectralSLDA, sketch
 from topicprism.datasets import make_slda
-from topicprism.documents import OnDisk, Threaded
+from topicprism.documents import OnDisk, Threaded, disk
 from topicprism.documents.corpus import Documents
 from topicprism.documents.disk import read, write
 from topicprism.documents.occurring import over_words
@@ -126,6 +127,36 @@ def test_no_bit_flips_unseen(tmp_path, rng):
             OnDisk.open(tmp_path).total(len)
         path.write_bytes(good)
     assert OnDisk.open(tmp_path).total(len) == 30
+
+
+@pytest.mark.parametrize("in_place", [False, True])
+def test_a_shard_that_is_replaced_after_the_first_pass_is_refused(corpus, tmp_path, in_place):
+    """By one of the same length, whose own folder has its checksum."""
+    docs = OnDisk.write(tmp_path / "a", corpus.shards(2))
+    OnDisk.write(tmp_path / "b", Corpus(corpus.counts, corpus.y + 1).shards(2))
+    old, new = (tmp_path / folder / "000001.shard" for folder in "ab")
+    assert docs.total(len) == len(corpus)
+    assert old.stat().st_size == new.stat().st_size
+    if in_place:
+        old.write_bytes(new.read_bytes())
+    else:
+        new.replace(old)
+    os.utime(old, ns=(0, 10**18))  # whatever a tick of the clock is
+    with pytest.raises(ValueError, match=r"000001.shard is damaged: its checksum .* write the fo"):
+        docs.total(len)
+
+
+def test_a_shard_is_checked_again_only_if_its_file_was_changed(corpus, tmp_path, monkeypatch):
+    docs = OnDisk.write(tmp_path, corpus.shards(2))
+    looked = []
+    checksum = disk._checksum
+    monkeypatch.setattr(disk, "_checksum", lambda path: looked.append(path.name) or checksum(path))
+    for expected in (["000000.shard", "000001.shard"], [], ["000001.shard"]):
+        assert docs.total(len) == len(corpus)
+        assert looked == expected
+        looked.clear()
+        if not expected:
+            os.utime(tmp_path / "000001.shard", ns=(0, 10**18))  # contents stay as they were
 
 
 def test_a_folder_that_has_shards_is_not_written_over(corpus, tmp_path):

@@ -241,7 +241,7 @@ def test_executors_without_topicprism_are_a_sentence():
         ("review, stars", {"target": None}, r"without target= for SpectralSLDA, but expected a co"),
         ("review, stars", {"estimator": GibbsSLDA}, r"for GibbsSLDA, which needs all documents in"),
         ("review, 2.0 as stars", {}, r"y is 2 for all 400 documents"),
-        ("review, double('nan') as stars", {}, r"no term in 0 documents"),
+        ("review, double('nan') as stars", {}, r"got no documents, but at least one was expected"),
     ],
 )
 def test_what_cannot_be_learnt_from_is_a_sentence(spark, columns, options, sentence):

@@ -218,7 +218,7 @@ def test_it_is_an_estimator():
         ([["ab"]], r"document 0 is \['ab'\] of type list, expected str"),
         (np.array([["ab"]]), r"texts is a ndarray of 2 dimensions, expected .*one column"),
         (3, r"texts is a int, expected an iterable of strings; pass a list"),
-        ([], r"no term in 0 documents, expected words of two characters or more; give other"),
+        ([], r"got no documents, but at least one was expected to learn words from; give some"),
         (["a", "!"], r"no term in 2 documents, expected words .* fewer stop_words or a smaller"),
     ],
 )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, MappingView, Set
 from numbers import Integral, Real
 from typing import Any, cast
 
@@ -15,6 +15,12 @@ from topicprism.limits import MAX_RESPONSE, MAX_WORDS, MIN_RESPONSE_GAP
 
 NATIVE = {np.dtype(t) for t in ("i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8", "f4", "f8")}
 NO_LIMIT = 1e100
+GENERATORS = (
+    np.random.RandomState,
+    np.random.Generator,
+    np.random.BitGenerator,
+    np.random.SeedSequence,
+)
 
 
 def check_counts(counts: Any) -> Counts:
@@ -155,6 +161,15 @@ def refuse_masked(values: Any, name: str) -> None:
         )
 
 
+def refuse_unordered(values: Any) -> None:
+    """Documents and their responses belong together by their places."""
+    if isinstance(values, (Set, Mapping, MappingView)):
+        raise ValueError(
+            f"got a {type(values).__name__} of {len(values)} values, which have no places, but "
+            "expected one value for each document, in the order of the documents; pass a list"
+        )
+
+
 def check_problem(n_topics: int, alpha0: float, available: int) -> None:
     """Refuse a number of topics or an alpha0 that cannot be."""
     check_prior(n_topics, alpha0)
@@ -178,9 +193,31 @@ def check_whole(name: str, value: Any, remedy: str, low: int = 1) -> None:
 
 
 def check_real(name: str, value: Any, low: float, remedy: str, high: float = NO_LIMIT) -> None:
-    if not isinstance(value, Real) or isinstance(value, bool) or not low <= float(value) <= high:
-        to = f"to {high:g}" if high < NO_LIMIT else "up"
+    number = isinstance(value, Real) and not isinstance(value, bool)
+    if not number or not low <= value <= high:
+        to = f"to {high:g}" if high < NO_LIMIT or (number and value > high) else "up"
         raise ValueError(f"{name}={value!r}, but expected a number from {low:g} {to}; {remedy}")
+
+
+def check_jobs(n_jobs: Any) -> None:
+    """As scikit-learn has it."""
+    whole = isinstance(n_jobs, Integral) and not isinstance(n_jobs, bool)
+    if n_jobs is not None and not (whole and n_jobs != 0):
+        raise ValueError(
+            f"n_jobs={n_jobs!r:.40}, but expected None or a whole number other than 0 of threads; "
+            "use None for one, -1 for all cores"
+        )
+
+
+def check_seed(random_state: Any) -> None:
+    """What seeds a generator, or is one."""
+    whole = isinstance(random_state, Integral) and not isinstance(random_state, bool)
+    one = random_state is None or random_state is np.random or isinstance(random_state, GENERATORS)
+    if not one and not (whole and random_state >= 0):
+        raise ValueError(
+            f"random_state={random_state!r:.40}, but expected a whole number from 0 up, a "
+            "RandomState, a Generator or None; use 0 for the same answer each time"
+        )
 
 
 def check_rank(n_topics: int, available: int) -> None:

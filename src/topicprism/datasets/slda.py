@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Literal, cast
+from numbers import Integral
+from typing import Any, Literal, cast
 
 import numpy as np
 from scipy.sparse import csr_array, vstack
 
 from topicprism._typing import Array, Counts, Doc, DocTopic, Ints
 from topicprism.model import Model
+from topicprism.validation import check_whole
 
 BLOCK = 20_000  # documents drawn at once
 
@@ -47,6 +49,8 @@ def draw_model(
     """Topics with uniform weights, on Zipf's frequencies if asked; eta standard normal."""
     if words not in ("uniform", "zipf"):
         raise ValueError(f"words={words!r}, but expected 'uniform' or 'zipf'")
+    check_whole("n_words", n_words, "try 500")
+    check_whole("n_topics", n_topics, "try 20")
     mu = rng.random((n_words, n_topics))
     if words == "zipf":
         mu /= np.arange(1, n_words + 1)[:, None]
@@ -71,12 +75,8 @@ def draw_corpus(
     rng: np.random.Generator,
 ) -> tuple[Counts, Doc, DocTopic]:
     """Counts, responses and topic proportions of new documents."""
-    low, high = (doc_length, doc_length) if isinstance(doc_length, int) else doc_length
-    if n_documents < 1 or not 0 <= low <= high:
-        raise ValueError(
-            f"n_documents={n_documents} and doc_length={doc_length}, but expected at least one "
-            "document and a length, or a range (low, high) with 0 <= low <= high"
-        )
+    check_whole("n_documents", n_documents, "try 1000")
+    low, high = _range(doc_length)
     lengths = rng.integers(low, high, endpoint=True, size=n_documents)
     h = rng.dirichlet(model.alpha, size=n_documents)
     y = h @ model.eta + model.sigma * rng.standard_normal(n_documents)
@@ -85,6 +85,17 @@ def draw_corpus(
         for i in range(0, n_documents, BLOCK)
     ]
     return vstack(blocks, format="csr"), y, h
+
+
+def _range(doc_length: Any) -> tuple[int, int]:
+    ends = (doc_length, doc_length) if isinstance(doc_length, Integral) else doc_length
+    match ends:
+        case (Integral() as low, Integral() as high) if 0 <= int(low) <= int(high):
+            return int(low), int(high)
+    raise ValueError(
+        f"doc_length={doc_length!r}, but expected a whole number of words from 0 up, or a range "
+        "(low, high) of them, both included; try 250"
+    )
 
 
 def _draw_words(model: Model, h: DocTopic, lengths: Ints, rng: np.random.Generator) -> Counts:

@@ -6,7 +6,8 @@ them, responses.  Nothing in it is ever run.
 
 ``manifest.json`` is written last.  It has the length and the CRC-32 of each shard: a
 folder whose writer was stopped has none, lengths are compared when it is opened, and
-contents when a shard is first read, at some 1 GB a second.
+contents when a shard is first read, at some 1 GB a second; later only if the file's length or its
+time of change is another than before the first pass.
 
 A pass is at most ``n_tasks`` tasks, each a run of consecutive shards, for threads of this
 process or for any ``concurrent.futures.Executor``, whose workers see the same folder.
@@ -39,6 +40,7 @@ from topicprism.validation import check_counts, check_response, check_whole
 S = TypeVar("S")
 ENDING, MANIFEST, FORMAT = ".shard", "manifest.json", 1
 WRITE_AGAIN = "write the folder again with OnDisk.write"
+State = tuple[int, int]  # length of a file, and when it was changed
 BLOCK = 1 << 20  # bytes read at once for a checksum
 
 
@@ -55,7 +57,8 @@ class OnDisk:
     n_threads: int = 1
     executor: Executor | None = None
     n_tasks: int = 64  # in a pass, at most
-    unchecked: dict[Path, int] = field(default_factory=dict, compare=False, repr=False)  # CRC-32s
+    crcs: dict[Path, int] = field(default_factory=dict, compare=False, repr=False)
+    checked: dict[Path, State] = field(default_factory=dict, compare=False, repr=False)
 
     def __post_init__(self) -> None:
         check_whole("n_tasks", self.n_tasks, "64 tasks keep some dozen workers busy")
@@ -86,8 +89,8 @@ class OnDisk:
                     f"{path} has {path.stat().st_size} bytes, but {size} were expected: it is not "
                     f"a whole shard; {WRITE_AGAIN}"
                 )
-        unchecked = {path: crc for path, (_, crc) in sums.items()}
-        return cls(tuple(sums), n_words, n_threads, executor, n_tasks, unchecked)
+        crcs = {path: crc for path, (_, crc) in sums.items()}
+        return cls(tuple(sums), n_words, n_threads, executor, n_tasks, crcs)
 
     @classmethod
     def write(cls, folder: str | Path, corpora: Iterable[Corpus], n_threads: int = 1) -> OnDisk:
@@ -109,6 +112,7 @@ class OnDisk:
     def total(self, part: Callable[..., S], *shared: Any) -> S:
         """Added up in the order of the files: the same bits for any number of workers."""
         tasks = self._tasks()
+        now = self.checked or {path: _state(path) for path in self.shards}
         with ThreadPoolExecutor(self.n_threads) as threads:
             pool = threads if self.executor is None else self.executor
             sums = deque(pool.submit(sum_of_files, task, part, shared) for task in tasks)
@@ -123,14 +127,14 @@ class OnDisk:
             finally:
                 for one in sums:
                     one.cancel()
-        self.unchecked.clear()
+        self.checked.update(now)
         return found
 
     def _tasks(self) -> list[list[File]]:
         """Runs of consecutive shards, as equal as they can be."""
         coming = [*self.shards[self.n_threads :], *[None] * self.n_threads]
         files = [
-            File(path, self.n_words, self.unchecked.get(path), later)
+            File(path, self.n_words, self.crcs.get(path), self.checked.get(path), later)
             for path, later in zip(self.shards, coming, strict=False)
         ]
         n = min(self.n_tasks, len(files))
@@ -144,13 +148,14 @@ class File:
 
     path: Path
     n_words: int
-    crc: int | None  # of its contents; None if these have been checked
+    crc: int | None  # of its contents; None if there is nothing to check them by
+    checked: State | None  # in which its contents were checked
     later: Path | None  # the shard that will be wanted by then
 
     def read(self) -> Corpus:
         if self.later is not None:
             _begin_to_read(self.later)
-        if self.crc is None:
+        if self.crc is None or self.checked == _state(self.path):
             return alike(read(self.path, check=False))
         if _checksum(self.path) != self.crc:
             raise ValueError(
@@ -206,6 +211,11 @@ def _manifest(folder: Path, there: Sequence[Path]) -> tuple[int, dict[Path, tupl
 
 def _pair(one: Any) -> bool:
     return isinstance(one, list) and [type(n) for n in one] == [int, int]
+
+
+def _state(path: Path) -> State:
+    now = path.stat()
+    return now.st_size, now.st_mtime_ns
 
 
 def _checksum(path: Path) -> int:

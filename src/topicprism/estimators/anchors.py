@@ -14,6 +14,7 @@ from topicprism.estimators.base import (
     HeldOutWords,
     Regression,
     Topics,
+    check_running,
     generator,
     lengths_of,
     varied,
@@ -73,6 +74,7 @@ class _AnchoredTopics(Anchored, Topics):
         return found
 
     def _check(self) -> None:
+        check_running(self.n_jobs, self.random_state)
         alpha0 = unless_auto(self.alpha0)
         check_prior(self.n_topics, 1.0 if alpha0 is None else alpha0)
         if isinstance(self.min_df, (int, np.integer)) and not isinstance(self.min_df, bool):

@@ -38,9 +38,12 @@ from topicprism.show.notebook import topics_html
 from topicprism.validation import (
     check_choice,
     check_counts,
+    check_jobs,
     check_response,
+    check_seed,
     check_varies,
     refuse_masked,
+    refuse_unordered,
 )
 from topicprism.vectorizer.columns import indexed_like
 
@@ -159,6 +162,9 @@ class Topics(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
             elif "string" in str(error):
                 what = "X holds text, but word counts were expected"
                 remedy = "use a vectoriser such as FastCountVectorizer first"
+            elif "feature(s)" in str(error):
+                what = str(error).rstrip(".")
+                remedy = "count two words or more, with a column for each"
             else:
                 raise
             raise ValueError(f"{what}; {remedy}") from None
@@ -178,8 +184,9 @@ class HeldOutWords:
     def score(self, X: Any, y: Any = None) -> float:
         """Held-out log-likelihood per word, of half of each document given the other half."""
         check_is_fitted(self)
-        rng, n_threads = np.random.default_rng(0), effective_n_jobs(self.n_jobs)
-        return completion_log_likelihood(self.model_, self._counts(X), rng, n_threads=n_threads)
+        counts, rng = self._counts(X), np.random.default_rng(0)
+        n_threads = threads_for(counts, self.n_jobs)
+        return completion_log_likelihood(self.model_, counts, rng, n_threads=n_threads)
 
 
 class Regression(RegressorMixin):
@@ -245,8 +252,8 @@ class Regression(RegressorMixin):
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """Predictive R^2 of ``predict(X)``; 1 is perfect, 0 is the mean of ``y``."""
         y_hat = self.predict(X)
-        refuse_masked(y, "responses y")
-        return pr2(check_response(one_column(y, warn=False), len(y_hat)), y_hat, sample_weight)
+        response = check_response(one_column(y, "responses y", warn=False), len(y_hat))
+        return pr2(response, y_hat, sample_weight)
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
@@ -290,13 +297,36 @@ def lengths_of(counts: Counts) -> Doc:
 
 def threads_for(counts: Counts, n_jobs: int | None) -> int:
     """Those asked for, but no more than have something to do."""
+    check_jobs(n_jobs)  # which may have been changed since the fit
     return int(min(effective_n_jobs(n_jobs), 1 + counts.nnz // ENTRIES_PER_THREAD))
 
 
 def generator(random_state: Any) -> np.random.Generator:
+    check_seed(random_state)
     if random_state is np.random or isinstance(random_state, np.random.RandomState):
         return np.random.default_rng(check_random_state(random_state).randint(2**31))
     return np.random.default_rng(random_state)
+
+
+def check_running(n_jobs: Any, random_state: Any) -> None:
+    """What all estimators ask of the parameters that all of them have."""
+    check_jobs(n_jobs)
+    check_seed(random_state)
+
+
+def one_column(y: Any, name: str, warn: bool = True) -> Any:
+    """One value for each document, in their order.
+
+    scikit-learn's ``column_or_1d`` would show complex numbers, however many.
+    """
+    refuse_unordered(y)
+    refuse_masked(y, name)
+    if np.iscomplexobj(given := np.asarray(y)):
+        raise ValueError(
+            f"y has dtype {given.dtype}, which is complex, but one real number or label per "
+            "document was expected; pass the part that is meant, such as y.real"
+        )
+    return column_or_1d(y, warn=warn)
 
 
 def varied(y: Any, n_documents: int, name: str) -> Doc:
@@ -306,20 +336,9 @@ def varied(y: Any, n_documents: int, name: str) -> Doc:
             f"{name} requires y to be passed, but the target y is None; pass one number per "
             "document, or use SpectralLDA for topics alone"
         )
-    refuse_masked(y, "responses y")
-    response = check_response(one_column(y), n_documents)
+    response = check_response(one_column(y, "responses y"), n_documents)
     check_varies(response.min(), response.max(), float(np.std(response)), n_documents)
     return response
-
-
-def one_column(y: Any, warn: bool = True) -> Any:
-    """scikit-learn's ``column_or_1d``, which would show complex numbers, however many."""
-    if np.iscomplexobj(given := np.asarray(y)):
-        raise ValueError(
-            f"y has dtype {given.dtype}, which is complex, but one real number or label per "
-            "document was expected; pass the part that is meant, such as y.real"
-        )
-    return column_or_1d(y, warn=warn)
 
 
 def labelled(y: Any, n_documents: int, name: str) -> tuple[Any, Ints]:
@@ -329,8 +348,7 @@ def labelled(y: Any, n_documents: int, name: str) -> tuple[Any, Ints]:
             f"{name} requires y to be passed, but the target y is None; pass one label "
             "per document, or use SpectralLDA for topics alone"
         )
-    refuse_masked(y, "labels y")
-    labels = one_column(y)
+    labels = one_column(y, "labels y")
     missing = [i for i, label in enumerate(labels.tolist()) if label is None or label != label]
     if missing:
         raise ValueError(

@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 from topicprism._typing import Array, Counts, DocTopic
 from topicprism.defaults import is_auto
 from topicprism.documents.corpus import Corpus, as_csr, taken
-from topicprism.estimators.base import CROSS_FITTED, Topics, generator, warn_of_many
+from topicprism.estimators.base import CROSS_FITTED, Topics, check_running, generator, warn_of_many
 from topicprism.estimators.parameters import Chain
 from topicprism.inference import infer
 from topicprism.kernels.blas import one_blas_thread
@@ -324,6 +324,7 @@ def continued(state: State, order: KeyOrder, task: Task, n_topics: int) -> State
 def check_chain(estimator: SampledTopics, may_choose: bool = False) -> None:
     """What all chains ask of their parameters; some choose the number of topics."""
     e = estimator
+    check_running(e.n_jobs, e.random_state)
     chosen = [may_choose and is_auto(value) for value in (e.n_topics, e.alpha0, e.beta)]
     check_prior(1 if chosen[0] else e.n_topics, 1.0 if chosen[1] else e.alpha0)
     check_real("beta", 0.1 if chosen[2] else e.beta, 1e-6, "try 0.1")

@@ -19,6 +19,7 @@ from topicprism.estimators.base import (
     HeldOutWords,
     Regression,
     Topics,
+    check_running,
     generator,
     varied,
     warn_of_fewer,
@@ -46,11 +47,11 @@ class _SpectralTopics(Topics):
         """What the parameters ask for."""
 
     def _check(self) -> None:
+        check_running(self.n_jobs, self.random_state)
         check_choice("device", self.device, DEVICES)
         self._request().check()
 
     def _learn(self, docs: Corpus, request: FitRequest) -> Self:
-        check_choice("device", self.device, DEVICES)
         n_threads = effective_n_jobs(self.n_jobs)
         kept = Threaded(docs, n_threads) if self.device == CPU else OnGPU.of(docs, n_threads)
         result = learn(kept, request, generator(self.random_state), self._counted)
@@ -93,6 +94,7 @@ class _SupervisedTopics(Regression, _SpectralTopics):
         -------
         self
         """
+        self._check()
         request = self._request()
         counts = self._counts(X, reset=True)
         name = type(self).__name__
@@ -110,6 +112,7 @@ class _SupervisedTopics(Regression, _SpectralTopics):
         -------
         self
         """
+        self._check()
         self.n_features_in_ = docs.n_words
         result = learn(docs, self._request(), generator(self.random_state), self._counted)
         return self._keep(result, 0)
@@ -258,6 +261,7 @@ class SpectralSLDA(Tensor, _SupervisedTopics):
         -------
         self
         """
+        self._check()
         self.n_features_in_ = len(sketch.basis.B)
         result = learn_sketch(sketch, self._request(), generator(self.random_state))
         return self._keep(result, 0)
@@ -296,6 +300,7 @@ class SpectralLDA(Tensor, HeldOutWords, _SpectralTopics):
 
     def fit(self, X: Any, y: Any = None) -> Self:
         """Learn topics from word counts; ``y`` is ignored."""
+        self._check()
         request = self._request()
         counts = self._counts(X, reset=True)
         return self._learn(Corpus(counts, np.zeros(counts.shape[0])), request)

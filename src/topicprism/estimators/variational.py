@@ -13,6 +13,7 @@ from topicprism.estimators.base import (
     Classification,
     Regression,
     Topics,
+    check_running,
     generator,
     labelled,
     lengths_of,
@@ -42,6 +43,7 @@ NO_WORDS = (
 
 
 def check_em(asked: EM) -> None:
+    check_running(asked.n_jobs, asked.random_state)
     check_prior(asked.n_topics, asked.alpha0)
     check_real("beta", asked.beta, 1e-6, "try 0.01")
     check_whole("n_iterations", asked.n_iterations, f"try {type(asked).n_iterations}")

@@ -34,6 +34,7 @@ from topicprism.pipeline.provenance import Ledger
 from topicprism.show import plots
 from topicprism.show.notebook import topics_html
 from topicprism.show.words import Words
+from topicprism.validation import refuse_unordered
 from topicprism.vectorizer import FastCountVectorizer, PrecomputedCounts
 from topicprism.vectorizer.columns import are_counts, indexed_like
 
@@ -114,6 +115,7 @@ class TopicPipeline(Pipeline):
 
     def fit(self, X: Any, y: Any = None, **params: Any) -> Self:
         """Learn vocabulary and topics from texts and one response for each."""
+        refuse_unordered(y)
         return self._fit_batch(Batch(as_documents(X), y), **params)
 
     def _fit_batch(self, batch: Batch, **params: Any) -> Self:
@@ -163,6 +165,7 @@ class TopicPipeline(Pipeline):
         @available_if(lambda self: hasattr(self.topics, "score"))
         def score(self, X, y=None, sample_weight=None, **params):
             """R2 of the predictions, or of their logarithms if these were fitted."""
+            refuse_unordered(y)
             scale = self.info.get("log")
             if (elsewhere := collection_of(X)) is not None:
                 return elsewhere.score(self, X, y, sample_weight)

@@ -20,6 +20,7 @@ from sklearn.base import BaseEstimator
 from sklearn.exceptions import NotFittedError
 
 from topicprism.defaults import AUTO
+from topicprism.validation import check_jobs
 from topicprism.vectorizer.columns import PrecomputedCounts, columns_of, with_index_of
 from topicprism.vectorizer.counting import (
     Analysis,
@@ -264,6 +265,7 @@ class FastCountVectorizer(BaseEstimator):
             raise ValueError(
                 f"max_features={limit!r}, expected an integer >= 1 or None; None keeps all terms"
             )
+        check_jobs(self.n_jobs)
         stop = _stop_table(stop_words(self.stop_words))
         return Analysis(self.lowercase, stop, lo, hi, effective_n_jobs(self.n_jobs))
 

@@ -31,6 +31,7 @@ from numpy.typing import DTypeLike
 from scipy.sparse import csr_array
 
 from topicprism.documents.sums import Sized
+from topicprism.validation import refuse_unordered
 from topicprism.vectorizer.kernels import Bytes, Rows, count, relabel, spell, split
 from topicprism.vectorizer.lexicon import Ints, Lexicon, empty, insert, take
 
@@ -54,6 +55,7 @@ def fold_table(lowercase: bool) -> Bytes:
 
 
 def documents(texts: Any) -> Iterator[Any]:
+    refuse_unordered(texts)
     if isinstance(texts, (str, bytes)):
         raise ValueError(
             f"texts is one {type(texts).__name__} that begins {texts[:20]!r}, expected an "

@@ -184,6 +184,11 @@ def choose(s: Tally, min_df: float | str, max_df: float, limit: int | None) -> I
     low, high = (_documents(x, s.n_docs) for x in (min_df, max_df))
     if s.pruned:
         s.pruned.check(low, high, limit)
+    if s.n_docs == 0:
+        raise ValueError(
+            "got no documents, but at least one was expected to learn words from; give some, and "
+            "none that are left out because they lack a text or a response"
+        )
     if n == 0:
         raise ValueError(
             f"no term in {s.n_docs} documents, expected words of two characters or more; give "
