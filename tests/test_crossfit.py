@@ -3,6 +3,7 @@
 import warnings
 from dataclasses import replace
 from functools import partial
+from unittest.mock import patch
 
 import numpy as np
 import pytest
@@ -11,16 +12,33 @@ from scipy.sparse import csr_array
 from sklearn.feature_extraction.text import CountVectorizer
 from varied_texts import varied_texts
 
-from topicprism import AutoSLDA, Corpus, MedLDA, Model, NothingPredictedWarning, SpectralSLDA
+from topicprism import (
+    AutoSLDA,
+    CopiesWarning,
+    Corpus,
+    MedLDA,
+    Model,
+    NothingPredictedWarning,
+    SpectralSLDA,
+)
 from topicprism.datasets import make_slda
 from topicprism.documents import Threaded
+from topicprism.documents.copies import once_each
 from topicprism.documents.corpus import take_rows
 from topicprism.documents.subsets import ALL, KeyCounts
-from topicprism.learn import auto, crossfit, sampled_text
+from topicprism.learn import auto, crossfit, prior_choice, sampled_text
 from topicprism.learn.crossfit import combine, cross_fit, fit_halves, predictions_of
 from topicprism.learn.defaults import EFFECTS
 from topicprism.learn.judging import supported
-from topicprism.learn.ridge import likelihoods, regress_robustly
+from topicprism.learn.prior_choice import PriorChoice, probabilities
+from topicprism.learn.proportions import inferred
+from topicprism.learn.ridge import (
+    Products,
+    first_good_enough,
+    likelihoods,
+    regress,
+    regress_robustly,
+)
 from topicprism.learn.sampled_text import without_floods
 from topicprism.show.effects import effects
 from topicprism.vectorizer import FastCountVectorizer
@@ -71,6 +89,44 @@ def test_intervals_reach_the_coefficients_of_all_documents(text):
     gap = np.abs(fitted.coef_ - fitted.model_.eta)
     assert shown.any()
     assert (gap <= 1.96 * fitted.coef_std_ + 1e-9)[shown].all()
+
+
+def test_the_probability_of_a_prior_is_how_often_samples_choose_it(rng):
+    """Against priors chosen from documents drawn again and again."""
+    n, keys = 300, np.arange(300, dtype=np.uint64)
+    y = rng.standard_normal(n)
+    squares = (y - rng.normal([[0.1], [0.1], [0.12]], 0.3, (3, n)) * y) ** 2
+    total = ((y - y.mean()) ** 2).sum()
+    chosen = []
+    for _ in range(4_000):
+        draw = rng.integers(n, size=n)
+        chosen.append(first_good_enough(1 - squares[:, draw].sum(axis=1) / total, 0.01))
+    often = np.bincount(chosen, minlength=3) / 4_000
+    with patch.object(prior_choice, "EFFECTS", replace(EFFECTS, prior_uncertainty=1.0)):
+        found = probabilities(squares, y, keys, 0.01)
+        assert_allclose(found, often, atol=0.04)
+        twice = probabilities(np.tile(squares, 2), np.tile(y, 2), np.tile(keys, 2), 0.01)
+    assert_allclose(twice, found, atol=0.02)  # copies are no evidence
+    assert_array_equal(probabilities(np.tile(squares[0], (3, 1)), y, keys, 0.01), [1, 0, 0])
+
+
+def test_intervals_contain_what_another_prior_would_change(text):
+    X, y = text
+    docs = Threaded(Corpus(X, y - y.mean()), 1)
+    model = SpectralSLDA(5, alpha0=3.0, random_state=0).fit(X, y).model_
+    choice = PriorChoice((3.0, 10.0), (model.burstiness,), 0.01, ALL)
+    assert_array_equal(replace(choice, alpha0=(3.0,)).spread(docs, model), 0)
+    known = [inferred(docs.corpus, model.with_alpha0(a), ALL) for a in (3.0, 10.0)]
+    eta = np.array([regress(Products.of(k.h, k.y)).eta for k in known])
+    squares = np.array([(k.y - k.h @ e) ** 2 for k, e in zip(known, eta, strict=True)])
+    p = probabilities(squares, known[0].y, known[0].keys, 0.01)
+    assert_allclose(choice.spread(docs, model), np.sqrt(p[1]) * abs(eta[1] - eta[0]), atol=1e-9)
+    found = {a: SpectralSLDA(5, alpha0=a, random_state=0).fit(X, y) for a in (3.0, 10.0)}
+    chosen = SpectralSLDA(5, random_state=0).fit(X, y)
+    same = found[chosen.selection_.alpha0]
+    assert_allclose(chosen.coef_, same.coef_)
+    shown = np.isfinite(same.coef_std_)
+    assert (chosen.coef_std_ >= same.coef_std_)[shown].all()  # that it was chosen is in them
 
 
 def test_halves_that_agree_have_the_errors_of_the_responses():
@@ -346,6 +402,26 @@ def test_copies_are_one_observation_in_what_is_predicted():
     six = predictions_of(np.tile(y, 6), np.tile(predicted, 6), np.tile(keys, 6))
     assert once.n == six.n == 50
     assert_allclose(six.r2_std, once.r2_std)
+
+
+@pytest.mark.parametrize("copies", [5, 50])
+def test_copies_of_a_document_are_no_topic_and_change_nothing(copies):
+    X, y, _ = make_slda(2_000, 300, 3, 80, alpha=0.5, noise=0.2, random_state=0)
+    X = csr_array(X)
+    alone = SpectralSLDA(random_state=0).fit(X, y)
+    again = np.r_[np.arange(2_000), [7] * copies]
+    with pytest.warns(CopiesWarning, match=f"^{copies} of {2_000 + copies} documents are copies"):
+        found = SpectralSLDA(random_state=0).fit(X[again], y[again])
+    for name in ("coef_", "coef_std_", "components_", "noise_variance_"):
+        assert_array_equal(getattr(found, name), getattr(alone, name))
+
+
+def test_copies_have_the_mean_of_their_responses(text):
+    X, _ = text
+    rows = Corpus(X[[0, 1, 1, 2]], np.array([1.0, 2, 4, 5])).in_key_order()
+    once = once_each(rows)
+    assert sorted(once.y) == [1, 3, 5]
+    assert len(once_each(Corpus(X[[0, 0]][:, :3], np.zeros(2)).in_key_order())) == 2  # few words
 
 
 def test_a_word_without_end_in_one_document_is_not_most_words():

@@ -217,6 +217,15 @@ def sketches_of_text(out):
     assert min(noisy[1:3]) > -0.03
 
 
+def small_effects(out):
+    rows = [numbers(line) for line in out.splitlines()[1:]]
+    assert [row[:2] for row in rows] == [[150, 2], [150, 2]]
+    for _, _, beyond, largest, apart, error in rows:
+        assert beyond == 0
+        assert largest < 2
+        assert apart < 2 * error < 2
+
+
 def small_tables(out):
     rows = [numbers(line) for line in out.splitlines()[1:]]
     assert [row[0] for row in rows] == [150, 400]

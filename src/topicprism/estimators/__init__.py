@@ -11,13 +11,19 @@ from topicprism.estimators.disclda import DiscLDA
 from topicprism.estimators.gibbs import GibbsSLDA, HybridSLDA
 from topicprism.estimators.medlda import MedLDA, MedLDAClassifier
 from topicprism.estimators.sampled import InterruptedWarning
-from topicprism.estimators.spectral import ShortDocumentsWarning, SpectralLDA, SpectralSLDA
+from topicprism.estimators.spectral import (
+    CopiesWarning,
+    ShortDocumentsWarning,
+    SpectralLDA,
+    SpectralSLDA,
+)
 from topicprism.estimators.variational import VariationalSLDA, VariationalSLDAClassifier
 
 __all__ = [
     "AnchorLDA",
     "AnchorSLDA",
     "AutoSLDA",
+    "CopiesWarning",
     "DiscLDA",
     "FewerTopicsWarning",
     "GibbsSLDA",

@@ -37,6 +37,10 @@ class ShortDocumentsWarning(UserWarning):
     """Some documents are too short for the moments."""
 
 
+class CopiesWarning(UserWarning):
+    """Some documents are copies of others, which count once."""
+
+
 class _SpectralTopics(Topics):
     """What spectral topic models share, with or without a response."""
 
@@ -62,6 +66,7 @@ class _SpectralTopics(Topics):
 
     def _keep(self, result: FitResult, n_documents: int) -> Self:
         _warn_of_short(result.n_short, n_documents)
+        _warn_of_copies(result.n_copies, n_documents)
         warn_of_fewer(result.model.n_topics, self.n_topics)
         self.n_short_ = result.n_short
         self.model_ = result.model
@@ -324,5 +329,16 @@ def _warn_of_short(n_short: int, n_documents: int) -> None:
             f"{n_short}{of} documents have fewer than {MIN_WORDS} words: they are "
             "left out of the moments; they can still be predicted",
             ShortDocumentsWarning,
+            stacklevel=5,
+        )
+
+
+def _warn_of_copies(n_copies: int, n_documents: int) -> None:
+    if n_copies:
+        of = f" of {n_documents}" if n_documents else ""
+        warnings.warn(
+            f"{n_copies}{of} documents are copies of others, with the same words equally often: "
+            "each document counts once, with the mean of its copies' responses",
+            CopiesWarning,
             stacklevel=5,
         )

@@ -58,7 +58,7 @@ def learn(
         if found is None or why_not:
             found = _of_text(context, all_.n_tokens, why_not)
     found = found.saying_its_method(request.settings.method, request.supervised)
-    return replace(found.in_units(scale), n_short=all_.n_short)
+    return replace(found.in_units(scale), n_short=all_.n_short, n_copies=all_.n_copies)
 
 
 def _summed(

@@ -18,6 +18,7 @@ where c is fitted to the differences of all topics.  A topic's own squared diffe
 number, is added to this as one of DIFFERENCE_PRIOR + 1 (as in a moderated t statistic, Smyth 2004).
 Topics of a half are not quite those of all documents.  So the interval of theta also reaches
 eta, the coefficient of all documents: the squared difference is added to its squared length.
+So is what another choice of the prior would change (:mod:`topicprism.learn.prior_choice`).
 """
 
 from __future__ import annotations
@@ -26,19 +27,18 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
 from operator import add
-from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from topicprism._typing import Array, Doc, DocTopic, Ints, Topic, WordTopic
-from topicprism.documents.corpus import Corpus, Documents
+from topicprism.documents.corpus import Documents
 from topicprism.documents.subsets import KeyCounts, Subset
-from topicprism.documents.sums import Sized
 from topicprism.evaluation import SAME_TOPIC, Z95, bhattacharyya, matched_topics, r2_std
-from topicprism.inference import infer
 from topicprism.learn.defaults import EFFECTS, TEXT
 from topicprism.learn.judging import only_supported
+from topicprism.learn.prior_choice import PriorChoice
+from topicprism.learn.proportions import Inferred, inferred
 from topicprism.learn.result import FitContext, FitResult, Halves
 from topicprism.learn.ridge import (
     predictive_variance,
@@ -106,24 +106,6 @@ class CrossFit(Predictions):
         coef = np.where(np.isnan(self.coef), eta, self.coef)
         std = np.hypot(self.std, (coef - eta) / Z95)
         return coef, std if shown else np.full(len(eta), np.nan)
-
-
-@dataclass(frozen=True)
-class Inferred(Sized):
-    """Proportions, responses and keys of some documents; ``a + b`` are those of both."""
-
-    h: DocTopic
-    y: Doc
-    keys: NDArray[np.uint64]
-
-    def __add__(self, other: Self) -> Inferred:
-        y, keys = (np.concatenate([getattr(x, n) for x in (self, other)]) for n in ("y", "keys"))
-        return Inferred(np.vstack([self.h, other.h]), y, keys)
-
-
-def inferred(c: Corpus, model: Model, subset: Subset) -> Inferred:
-    rows = subset.rows(c).long()
-    return Inferred(infer(model, rows.counts), rows.y, rows.keys)
 
 
 def fit_halves(keys: KeyCounts, within: Subset, learn: Callable[[Subset], Model]) -> Halves:
@@ -224,11 +206,13 @@ def with_cross_fit(
     docs: Documents,
     halves: Halves,
     context: FitContext,
+    choice: PriorChoice,
     by_folds: Predictions | None = None,
 ) -> FitResult:
     """The result with effects by halves of the documents, and the topics that they support.
 
-    How well it predicts is that of ``by_folds``, where there are such predictions.
+    How well it predicts is that of ``by_folds``, where there are such predictions.  ``choice`` is
+    that of the model's prior.
     """
     if not halves:
         return replace(found, coef=None, coef_std=None)
@@ -243,6 +227,7 @@ def with_cross_fit(
     predicts = scored.predicts or found.model.n_topics == 1  # one topic has nothing to predict by
     eta = scored.shrunk(found.model.eta)
     coef, std = known.effects(eta, predicts)
+    std = np.hypot(std, choice.spread(docs, found.model))
     variance = held_out_variance(docs, known.halves, scored)
     asked = context.request.settings.noise_variance
     sigma = float(np.sqrt(variance[0] if asked is None else asked))

@@ -183,6 +183,10 @@ class EffectDefaults:
     # one document that a coefficient depends on alone would decide its standard error
     min_half_documents: int = 20  # with fewer in a half there are no standard errors
     difference_prior: float = 4.0  # degrees of freedom of the variance fitted to all topics
+    prior_uncertainty: float = 2.0  # times that of R2 by documents, since topics differ, too: with
+    # 1, a quarter of the effects of 800 hotel reviews differ beyond 1.96 standard errors, with 2
+    # none (by hand, ten pairs of samples; experiments/small_effects.py)
+    prior_draws: int = 2_000  # of the R2 of priors: probabilities to 0.01
     prediction_z: float = 2.0  # of a correlation with held-out responses that is beyond chance
 
 

@@ -149,6 +149,7 @@ class FitResult:
     selection: Selection
     predictive_variance: Array  # (a, b): Var[y | words] is about a + b Var[eta . h | words]
     n_short: int = 0
+    n_copies: int = 0  # of documents, which count once
     coef_std: Topic | None = None
     frozen_topics: tuple[int, ...] = ()  # of the response, which refinement left alone
     coef: Topic | None = None  # effects by cross-fitting, where they are not the model's eta

@@ -184,9 +184,12 @@ def best_alpha0(docs: Documents, model: Model, subset: Subset, grid: tuple[float
 def best_prior(docs: Documents, models: Sequence[Model], subset: Subset, tolerance: float) -> Model:
     """The first of these whose proportions explain the response about as well as any's do."""
     sums = [docs.total(products, model, subset) for model in models]
-    fits = [p.pr2(regress(p).eta) for p in sums]
-    enough = max(fits) - tolerance
-    return next(m for m, fit in zip(models, fits, strict=True) if fit >= enough)
+    return models[first_good_enough([p.pr2(regress(p).eta) for p in sums], tolerance)]
+
+
+def first_good_enough(fits: Sequence[float] | Array, tolerance: float) -> int:
+    """Where the first of these is that is about as good as the best."""
+    return int(np.argmax(np.asarray(fits) >= max(fits) - tolerance))
 
 
 def likeliest_alpha0(

@@ -20,7 +20,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 from functools import reduce
-from itertools import product
 from operator import add
 
 import numpy as np
@@ -34,6 +33,7 @@ from topicprism.learn import text_regime
 from topicprism.learn.crossfit import fit_halves, held_out, with_cross_fit
 from topicprism.learn.defaults import SAMPLED, STEERING, TEXT
 from topicprism.learn.judging import describe, judged, mean_shares, more_topics, with_common
+from topicprism.learn.prior_choice import PriorChoice
 from topicprism.learn.refine import gradients, map_products, refine, shifted
 from topicprism.learn.response_topics import FirstTopics, text_sketch
 from topicprism.learn.result import (
@@ -89,7 +89,8 @@ def from_documents(context: FitContext) -> FitResult:
     trials_and_reasons = tuple(trials), _reasons(context, why)
     steered = SteeredChain(context.request.alpha0, SAMPLED.sweeps)
     made = _result(context, steered.topics(sample, start, seeds[0]), *trials_and_reasons)
-    result = with_cross_fit(made, sample, best.halves, context)
+    choice = steered.prior_choice(sample)
+    result = with_cross_fit(made, sample, best.halves, context, choice)
     if not result.dropped:
         return result
     # Their words are still to be explained: as many topics as are left are learnt from the start.
@@ -101,7 +102,8 @@ def from_documents(context: FitContext) -> FitResult:
         predictive_variance=found.predictive_variance,
     )
     as_kept = replace(context.request, n_topics=result.model.n_topics)
-    return with_cross_fit(learnt_again, sample, best.halves, replace(context, request=as_kept))
+    known = replace(context, request=as_kept)
+    return with_cross_fit(learnt_again, sample, best.halves, known, choice)
 
 
 def _result(
@@ -195,13 +197,16 @@ class SteeredChain:
         """
         model = replace(model.with_alpha0(self.prior), burstiness=STEERING.burstiness)
         model = replace(model, alpha=self.prior * docs.total(mean_shares, model, ALL).mean)
-        strengths = SAMPLED.alpha0_grid if self.asked is None else (self.asked,)
-        tried = [
-            replace(model.with_alpha0(alpha0), burstiness=burstiness)
-            for alpha0, burstiness in product(strengths, SAMPLED.burstiness_grid)
-        ]
-        subset = KeyCounts.of(docs.corpus).at_most(TEXT.trial_documents)
-        return best_prior(docs, tried, subset, SAMPLED.prior_tolerance)
+        choice = self.prior_choice(docs)
+        return best_prior(docs, choice.of(model), choice.subset, choice.tolerance)
+
+    def prior_choice(self, docs: Threaded) -> PriorChoice:
+        return PriorChoice(
+            SAMPLED.alpha0_grid if self.asked is None else (self.asked,),
+            SAMPLED.burstiness_grid,
+            SAMPLED.prior_tolerance,
+            KeyCounts.of(docs.corpus).at_most(TEXT.trial_documents),
+        )
 
     def _begin(self, docs: Threaded, start: Model) -> Model:
         """The start with equal Dirichlet parameters and the coefficients of a regression."""

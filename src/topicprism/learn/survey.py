@@ -6,10 +6,11 @@ It decides in which order they are summed, and which of them are looked at again
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from topicprism import backends
 from topicprism._typing import Word
+from topicprism.documents.copies import without_copies
 from topicprism.documents.corpus import MIN_WORDS, Corpus, Documents
 from topicprism.documents.standardised import StandardisedDocuments
 from topicprism.documents.subsets import (
@@ -43,6 +44,7 @@ class Survey(Additive):
     n_documents: int
     words: Word  # how often each occurs
     extent: Extent  # of all responses
+    n_copies: int = 0  # of documents, which are left out
 
     @property
     def n_tokens(self) -> float:
@@ -91,10 +93,16 @@ def is_ordered(all_: Survey, request: FitRequest) -> bool:
 def standardised(
     docs: Documents, all_: Survey, request: FitRequest
 ) -> tuple[StandardisedDocuments, Survey, FitRequest]:
-    """Documents with standardised responses, in the order of their keys if they are few."""
+    """Documents with standardised responses; if they are few, in the order of their keys.
+
+    Then copies count once, but for the paper's algorithms, which know of none.
+    """
     if is_ordered(all_, request):
         docs, given = in_key_order(docs, all_.n_documents), docs
-        all_ = all_ if docs is given else docs.total(survey)
+        docs = docs if request.as_printed else without_copies(docs)
+        if docs is not given:
+            n, all_ = all_.n_documents, docs.total(survey)
+            all_ = replace(all_, n_copies=n - all_.n_documents)
     return StandardisedDocuments(docs, all_.scale), all_, request.standardised(all_.scale)
 
 

@@ -21,6 +21,7 @@ from topicprism.learn.crossfit import fit_halves, with_cross_fit
 from topicprism.learn.defaults import MODEL, TEXT
 from topicprism.learn.few import Folds, folds_of
 from topicprism.learn.judging import describe, judged, more_topics, with_common
+from topicprism.learn.prior_choice import PriorChoice
 from topicprism.learn.refine import refine
 from topicprism.learn.response_topics import FirstTopics, text_sketch
 from topicprism.learn.result import AS_ASKED, FitContext, FitResult, Trial, listed, selection_of
@@ -106,7 +107,14 @@ def _supervised(
         for t in found.selection.trials
     )
     found = replace(found, selection=replace(found.selection, trials=trials))
-    return with_cross_fit(found, context.docs, halves, context, by_folds)
+    asked = context.request.alpha0
+    choice = PriorChoice(
+        TEXT.alpha0_grid if asked is None else (asked,),
+        (model.burstiness,),
+        TEXT.alpha0_tolerance,
+        context.at_most(TEXT.trial_documents),
+    )
+    return with_cross_fit(found, context.docs, halves, context, choice, by_folds)
 
 
 @dataclass(frozen=True)

@@ -14,9 +14,9 @@ from topicprism.documents.subsets import (
     of_subsets,
     selected_documents,
 )
-from topicprism.learn.crossfit import inferred
 from topicprism.learn.judging import mean_shares, words_together
 from topicprism.learn.noise import cross_products
+from topicprism.learn.proportions import inferred
 from topicprism.learn.refine import expected_counts
 from topicprism.learn.response_topics import sizes_by_fold
 from topicprism.learn.ridge import completion, products, residual_sums
