@@ -93,7 +93,7 @@ def test_entries_that_are_not_counts(corpus, value, message, as_sparse):
         (lambda y: np.array(["1.5"] * len(y), object), "y has dtype object, which is not numeric"),
         (lambda y: [date(2020, 1, 1)] * len(y), "y has dtype object, which is not numeric"),
         (lambda y: np.arange(len(y)).astype("M8[D]"), "y has dtype datetime64.* not numeric"),
-        (lambda y: y + 1j, "^y has dtype complex128, which is complex, but [^\n\\[]*$"),
+        (lambda y: y + 1j, "^y has dtype complex128, which is complex, expected [^\n\\[]*$"),
         (lambda y: y * 1e200, r"y contains .* a number beyond 1e\+100 .* rescale it"),
         (
             lambda y: y * 1e-200,

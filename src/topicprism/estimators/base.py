@@ -323,8 +323,7 @@ def one_column(y: Any, name: str, warn: bool = True) -> Any:
     refuse_masked(y, name)
     if np.iscomplexobj(given := np.asarray(y)):
         raise ValueError(
-            f"y has dtype {given.dtype}, which is complex, but one real number or label per "
-            "document was expected; pass the part that is meant, such as y.real"
+            f"y has dtype {given.dtype}, which is complex, expected real numbers; pass y.real, say"
         )
     return column_or_1d(y, warn=warn)
 
@@ -384,9 +383,8 @@ def warn_of_many(asked: Any, n_documents: int) -> None:
     """Before it takes long; a single document is refused."""
     if isinstance(asked, (int, np.integer)) and asked > n_documents > 1:
         warnings.warn(
-            f"n_topics={asked} is more than the {n_documents} documents to learn from: there is "
-            "less than one document for each topic, and time and memory grow with the number of "
-            "topics; ask for fewer",
+            f"n_topics={asked} is more than the {n_documents} documents to learn from: fewer than "
+            "one for each, and time and memory grow with their number; ask for fewer",
             ManyTopicsWarning,
             stacklevel=5,
         )
