@@ -508,6 +508,8 @@ anything = npst.arrays(
 
 
 @pytest.mark.filterwarnings("ignore:.*documents have fewer", "ignore:.*but the data support")
+@pytest.mark.filterwarnings("ignore::topicprism.CopiesWarning")
+@pytest.mark.filterwarnings("ignore::topicprism.ManyTopicsWarning")
 @settings(deadline=None, max_examples=100)
 @given(
     X=anything,

@@ -56,6 +56,7 @@ CHAINS = (GibbsSLDA, MedLDA, MedLDAClassifier, HybridSLDA)
 pytestmark = [
     pytest.mark.filterwarnings("ignore::topicprism.NothingPredictedWarning"),
     pytest.mark.filterwarnings("ignore::topicprism.ShortDocumentsWarning"),
+    pytest.mark.filterwarnings("ignore::topicprism.CopiesWarning"),
 ]
 
 

@@ -27,6 +27,9 @@ DRAWERS = {
 ASIDE = {
     "estimators/auto.py": {"AutoSLDA._request"},  # parameters only
     "pipeline/frames.py": {"_names", "collection_of", "columns", "packages_of"},  # of frames only
+    "learn/prior_choice.py": {  # what another prior would do to effects
+        *("PriorChoice.of", "PriorChoice.spread", "probabilities"),
+    },
     "learn/model_regime.py": {"from_sketch"},  # it answers that there is no such model
     "learn/survey.py": {  # documents and words are counted and responses standardised
         *("Survey.check", "Survey.n_short", "Survey.n_tokens", "Survey.scale"),

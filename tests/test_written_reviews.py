@@ -136,8 +136,9 @@ def test_a_shuffled_table_gives_the_command_the_same_model(tmp_path, capsys, rng
         assert_allclose([b["coefficient"], b["share"]], [a["coefficient"], a["share"]], rtol=1e-9)
 
 
+@pytest.mark.filterwarnings("ignore::topicprism.CopiesWarning")
 def test_each_review_twice_gives_the_same_words_and_facts():
-    """Not the same topics: what is chosen goes by the number of documents, which is doubled."""
+    """Not the same topics: reviews of few words are not taken for copies, and count twice."""
     options = {"n_topics": 3, "alpha0": 1.0, "stop_words": None}
     once = topicprism.fit(TEXTS, STARS, min_df=2, **options)
     twice = topicprism.fit(TEXTS * 2, np.tile(STARS, 2), min_df=4, **options)
