@@ -35,7 +35,7 @@ from topicprism import (
     decompose,
     sketch,
 )
-from topicprism.datasets import make_slda
+from topicprism.datasets import make_reviews, make_slda
 from topicprism.documents import Threaded
 from topicprism.spectral.decompose import learn
 
@@ -170,6 +170,19 @@ def test_seeds_and_threads_at_the_other_doors(corpus, params, message):
     for door in doors:
         with pytest.raises(ValueError, match=message):
             door()
+
+
+@pytest.mark.parametrize(("params", "message"), RUNNING[:4])
+def test_seeds_of_what_is_drawn(params, message):
+    for drawn in (make_slda, make_reviews):
+        with pytest.raises(ValueError, match=message):
+            drawn(10, **params)
+
+
+@pytest.mark.parametrize("params", [{"n_topics": 0}, {"n_jobs": 0}, {"random_state": "a"}])
+def test_what_cannot_be_fitted_is_refused_before_texts_are_read(params):
+    with pytest.raises(ValueError, match=f"{next(iter(params))}="):
+        topicprism.fit(object(), object(), **params)
 
 
 def test_threads_that_were_changed_after_the_fit(corpus):
@@ -375,6 +388,8 @@ def test_a_damaged_matrix(corpus):
         (lambda d, r: Settings("both"), "method='both', but expected one of"),
         (lambda d, r: Settings(word_scale=0.0), "word_scale=0.0, but expected a number"),
         (lambda d, r: Corpus(d.counts, d.y[:-1]), r"y has shape \(199,\), but there are 200"),
+        (lambda d, r: Corpus(d.counts, {1, 2}), "y is a set, but expected an array with one"),
+        (lambda d, r: Corpus(d.counts, list(d.y)), "y is a list, but expected an array with one"),
         (
             lambda d, r: GibbsInference(5, 0),
             r"n_sweeps=0.*but expected .* n_sweeps from 1 up",

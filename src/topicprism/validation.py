@@ -220,6 +220,13 @@ def check_seed(random_state: Any) -> None:
         )
 
 
+def generator(random_state: Any) -> np.random.Generator:
+    check_seed(random_state)
+    if random_state is np.random or isinstance(random_state, np.random.RandomState):
+        return np.random.default_rng(random_state.randint(2**31))
+    return np.random.default_rng(random_state)
+
+
 def check_rank(n_topics: int, available: int) -> None:
     """Refuse more topics than there are directions to tell them apart."""
     if n_topics > available:

@@ -23,6 +23,7 @@ from numpy.typing import NDArray
 from topicprism._typing import Array, Counts, Doc, Ints
 from topicprism.datasets.slda import draw_corpus
 from topicprism.model import Model
+from topicprism.validation import generator
 
 JOIN, THE, NOUN, VERB, ADVERB, ADJECTIVE, TAIL = range(7)  # in the order of a clause
 LENGTHS = (25, 90)  # words of a review
@@ -133,7 +134,7 @@ def make_reviews(
     Row v of the model's ``mu`` is the word ``REVIEW_WORDS[v]`` and topic i the aspect
     ``ASPECTS[i]``.  Stars are rounded to a tenth and kept from 1 to 5, which moves few.
     """
-    rng = np.random.default_rng(random_state)
+    rng = generator(random_state)
     truth = Model(
         alpha=np.array([aspect.alpha for aspect in REVIEWED]),
         mu=LEXICON.p.copy(),

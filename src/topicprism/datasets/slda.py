@@ -10,7 +10,7 @@ from scipy.sparse import csr_array, vstack
 
 from topicprism._typing import Array, Counts, Doc, DocTopic, Ints
 from topicprism.model import Model
-from topicprism.validation import check_whole
+from topicprism.validation import check_whole, generator
 
 BLOCK = 20_000  # documents drawn at once
 
@@ -31,7 +31,7 @@ def make_slda(
     ``alpha=None`` is 1/k for each topic; a number is used for each topic.
     ``doc_length`` is a length or a range (low, high), both included.
     """
-    rng = np.random.default_rng(random_state)
+    rng = generator(random_state)
     truth = draw_model(n_words, n_topics, rng, alpha=alpha, noise=noise, words=words)
     X, y, _ = draw_corpus(truth, n_documents, doc_length, rng)
     return X, y, truth

@@ -82,8 +82,13 @@ class Corpus:
     by_key: bool = False  # whether its documents are in the order of their keys
 
     def __post_init__(self) -> None:
-        if self.y.shape != (self.counts.shape[0],):
-            raise ValueError(wrong_length(self.y.shape, self.counts.shape[0]))
+        if (shape := getattr(self.y, "shape", None)) is None:
+            raise ValueError(
+                f"y is a {type(self.y).__name__}, but expected an array with one number per "
+                "document, in their order; pass np.array(y, float) of a list"
+            )
+        if shape != (self.counts.shape[0],):
+            raise ValueError(wrong_length(shape, self.counts.shape[0]))
 
     @property
     def n_words(self) -> int:

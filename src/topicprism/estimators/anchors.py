@@ -15,7 +15,6 @@ from topicprism.estimators.base import (
     Regression,
     Topics,
     check_running,
-    generator,
     lengths_of,
     varied,
     warn_of_fewer,
@@ -29,7 +28,14 @@ from topicprism.limits import fits
 from topicprism.model import Model
 from topicprism.relatives.anchors import anchor_words, moments, recover, sums
 from topicprism.samplers.state import standardise
-from topicprism.validation import check_choice, check_prior, check_rank, check_real, check_whole
+from topicprism.validation import (
+    check_choice,
+    check_prior,
+    check_rank,
+    check_real,
+    check_whole,
+    generator,
+)
 
 
 class _AnchoredTopics(Anchored, Topics):

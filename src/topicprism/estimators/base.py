@@ -17,7 +17,7 @@ from sklearn.base import (
     RegressorMixin,
     TransformerMixin,
 )
-from sklearn.utils import Tags, check_random_state
+from sklearn.utils import Tags
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
 
@@ -299,13 +299,6 @@ def threads_for(counts: Counts, n_jobs: int | None) -> int:
     """Those asked for, but no more than have something to do."""
     check_jobs(n_jobs)  # which may have been changed since the fit
     return int(min(effective_n_jobs(n_jobs), 1 + counts.nnz // ENTRIES_PER_THREAD))
-
-
-def generator(random_state: Any) -> np.random.Generator:
-    check_seed(random_state)
-    if random_state is np.random or isinstance(random_state, np.random.RandomState):
-        return np.random.default_rng(check_random_state(random_state).randint(2**31))
-    return np.random.default_rng(random_state)
 
 
 def check_running(n_jobs: Any, random_state: Any) -> None:

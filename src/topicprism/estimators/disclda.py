@@ -12,7 +12,6 @@ from topicprism._typing import Array, Counts, DocTopic
 from topicprism.estimators.base import (
     Classification,
     Topics,
-    generator,
     labelled,
     threads_for,
     warn_of_many,
@@ -32,7 +31,7 @@ from topicprism.relatives.disclda import (
 )
 from topicprism.relatives.variational import start_topics
 from topicprism.samplers.state import check_room
-from topicprism.validation import check_whole
+from topicprism.validation import check_whole, generator
 
 
 @parameters

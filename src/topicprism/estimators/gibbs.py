@@ -11,7 +11,7 @@ from joblib import effective_n_jobs
 from topicprism._typing import DocTopic
 from topicprism.defaults import AUTO, is_auto, unless_auto
 from topicprism.documents import Threaded
-from topicprism.estimators.base import generator, warn_of_fewer, warn_of_many
+from topicprism.estimators.base import warn_of_fewer, warn_of_many
 from topicprism.estimators.parameters import Chosen, GivenChain, parameters
 from topicprism.estimators.sampled import (
     Task,
@@ -26,7 +26,7 @@ from topicprism.learn.ridge import Calibrated
 from topicprism.model import Model
 from topicprism.samplers import Gaussian, Plan
 from topicprism.samplers.state import RESPONSES
-from topicprism.validation import check_choice, check_real
+from topicprism.validation import check_choice, check_real, generator
 
 
 @parameters

@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 from topicprism._typing import Array, Counts, DocTopic
 from topicprism.defaults import is_auto
 from topicprism.documents.corpus import Corpus, as_csr, taken
-from topicprism.estimators.base import CROSS_FITTED, Topics, check_running, generator, warn_of_many
+from topicprism.estimators.base import CROSS_FITTED, Topics, check_running, warn_of_many
 from topicprism.estimators.parameters import Chain
 from topicprism.inference import infer
 from topicprism.kernels.blas import one_blas_thread
@@ -22,7 +22,7 @@ from topicprism.learn.ridge import Calibrated, Products, regress
 from topicprism.model import Model, ResponseScale
 from topicprism.samplers import Plan, Progress, Schedule, State, chain, flat, init, keep, observe
 from topicprism.samplers.state import Kept, KeyOrder, check_room, to_model
-from topicprism.validation import check_choice, check_prior, check_real, check_whole
+from topicprism.validation import check_choice, check_prior, check_real, check_whole, generator
 
 try:
     from sklearn import callback as progress

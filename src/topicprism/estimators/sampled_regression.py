@@ -17,7 +17,7 @@ from joblib import effective_n_jobs
 from topicprism._typing import Array
 from topicprism.documents import Threaded
 from topicprism.documents.subsets import ALL, KeyCounts, Subset
-from topicprism.estimators.base import Regression, generator, varied, warn_of_nothing
+from topicprism.estimators.base import Regression, varied, warn_of_nothing
 from topicprism.estimators.sampled import (
     InterruptedWarning,
     Record,
@@ -33,7 +33,7 @@ from topicprism.learn.crossfit import CrossFit, cross_fit, fit_halves, held_out_
 from topicprism.model import Model
 from topicprism.samplers import Gaussian, Plan
 from topicprism.samplers.state import Family, KeyOrder, standardise
-from topicprism.validation import check_choice
+from topicprism.validation import check_choice, generator
 
 MIN_DRAWS = 20  # of a chain, for a standard deviation
 MAX_SEED = 2**31

@@ -20,7 +20,6 @@ from topicprism.estimators.base import (
     Regression,
     Topics,
     check_running,
-    generator,
     varied,
     warn_of_fewer,
     warn_of_many,
@@ -30,7 +29,16 @@ from topicprism.estimators.parameters import CPU, Tensor, parameters
 from topicprism.learn import FitRequest, FitResult, learn, learn_sketch
 from topicprism.spectral.settings import Settings
 from topicprism.spectral.sketch import Sketch
-from topicprism.validation import check_choice
+from topicprism.validation import check_choice, generator
+
+SHORT = (
+    f"have fewer than {MIN_WORDS} words: they are left out of the moments; they can still be "
+    "predicted"
+)
+COPIES = (
+    "are copies of others, with the same words equally often: each document counts once, with the "
+    "mean of its copies' responses"
+)
 
 
 class ShortDocumentsWarning(UserWarning):
@@ -65,8 +73,8 @@ class _SpectralTopics(Topics):
         warn_of_many(self.n_topics, n_documents)
 
     def _keep(self, result: FitResult, n_documents: int) -> Self:
-        _warn_of_short(result.n_short, n_documents)
-        _warn_of_copies(result.n_copies, n_documents)
+        _warn_of(result.n_short, n_documents, SHORT, ShortDocumentsWarning)
+        _warn_of(result.n_copies, n_documents, COPIES, CopiesWarning)
         warn_of_fewer(result.model.n_topics, self.n_topics)
         self.n_short_ = result.n_short
         self.model_ = result.model
@@ -322,23 +330,7 @@ class SpectralLDA(Tensor, HeldOutWords, _SpectralTopics):
         return FitRequest(n_topics, alpha0, settings, supervised=False, regime=self.regime)
 
 
-def _warn_of_short(n_short: int, n_documents: int) -> None:
-    if n_short:
+def _warn_of(n: int, n_documents: int, rest: str, category: type[UserWarning]) -> None:
+    if n:
         of = f" of {n_documents}" if n_documents else ""
-        warnings.warn(
-            f"{n_short}{of} documents have fewer than {MIN_WORDS} words: they are "
-            "left out of the moments; they can still be predicted",
-            ShortDocumentsWarning,
-            stacklevel=5,
-        )
-
-
-def _warn_of_copies(n_copies: int, n_documents: int) -> None:
-    if n_copies:
-        of = f" of {n_documents}" if n_documents else ""
-        warnings.warn(
-            f"{n_copies}{of} documents are copies of others, with the same words equally often: "
-            "each document counts once, with the mean of its copies' responses",
-            CopiesWarning,
-            stacklevel=5,
-        )
+        warnings.warn(f"{n}{of} documents {rest}", category, stacklevel=5)

@@ -14,7 +14,6 @@ from topicprism.estimators.base import (
     Regression,
     Topics,
     check_running,
-    generator,
     labelled,
     lengths_of,
     varied,
@@ -35,7 +34,7 @@ from topicprism.relatives.variational import (
     start_topics,
 )
 from topicprism.samplers.state import check_room, observe, standardise
-from topicprism.validation import check_choice, check_prior, check_real, check_whole
+from topicprism.validation import check_choice, check_prior, check_real, check_whole, generator
 
 NO_WORDS = (
     "all documents are empty, but some words were expected to learn from; check the vocabulary"

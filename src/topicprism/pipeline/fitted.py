@@ -375,4 +375,5 @@ def topics_step(estimator: Any, n_jobs: Any, random_state: Any, options: Mapping
             f"got {unknown[0]}={options[unknown[0]]!r:.40}, which is an option neither of counting "
             f"nor of {type(blank).__name__}; the latter's are {', '.join(known)}"
         )
-    return blank.set_params(**own, **options)
+    blank.set_params(**own, **options)._check()
+    return blank

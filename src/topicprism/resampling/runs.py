@@ -13,7 +13,7 @@ from sklearn.base import clone, is_classifier
 
 from topicprism.defaults import COUNTING, FITTING
 from topicprism.documents.corpus import MIN_WORDS, Corpus, as_csr
-from topicprism.estimators.base import generator, varied
+from topicprism.estimators.base import varied
 from topicprism.estimators.sampled import InterruptedWarning, interruption
 from topicprism.learn.result import METHOD
 from topicprism.model import TooManyTopics
@@ -26,7 +26,7 @@ from topicprism.pipeline.watching import Progress, Silent
 from topicprism.resampling.comparing import Comparison, FittedTopics
 from topicprism.resampling.result import Stability
 from topicprism.show.effects import effects
-from topicprism.validation import check_whole
+from topicprism.validation import check_whole, generator
 from topicprism.vectorizer import FastCountVectorizer, PrecomputedCounts
 from topicprism.vectorizer.columns import are_counts
 
