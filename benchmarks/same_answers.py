@@ -59,8 +59,8 @@ METHODS = {
 
 
 def splits(names: list[str]):
-    X, y, _ = make_slda(3500, n_words=200, n_topics=4, doc_length=60, random_state=0)
-    yield "simulated", corpora.Split(X[:3000], y[:3000], X[3000:], y[3000:])
+    X, y, _ = make_slda(2200, n_words=200, n_topics=4, doc_length=60, random_state=0)
+    yield "simulated", corpora.Split(X[:2000], y[:2000], X[2000:], y[2000:])
     for name in names:
         split = corpora.load(name)
         if split is None:

@@ -33,8 +33,8 @@ def corpora(quick: bool):
         rng = np.random.default_rng(0)
         mu = rng.dirichlet(np.full(300, 0.1), 40).T
         model = Model(np.full(40, 0.05), mu, rng.standard_normal(40), 0.3)
-        X, y, _ = draw_corpus(model, 2500, 60, rng)
-        yield "40 topics", X[:2000], X[2000:], y
+        X, y, _ = draw_corpus(model, 1500, 60, rng)
+        yield "40 topics", X[:1200], X[1200:], y
         return
     import pyarrow.parquet as pq
 

@@ -374,11 +374,11 @@ def test_a_sketch_and_a_grid(text):
     direct = SpectralSLDA(random_state=0).fit(X, y)
     assert_allclose(auto.coef_, direct.coef_, atol=0.05)
     for alpha0 in (0.5, 1.0, 2.0):
-        assert SpectralSLDA(3, alpha0=alpha0).fit_sketch(made).score(X, y) > 0.6
+        assert SpectralSLDA(3, alpha0=alpha0).fit_sketch(made).score(X[:300], y[:300]) > 0.6
     varied = sketch(Corpus(*text), 16, np.random.default_rng(0))
     assert SpectralSLDA(random_state=0).fit_sketch(varied).model_.n_topics == 3
     search = GridSearchCV(SpectralSLDA(random_state=0), {"n_topics": [2, 3, "auto"]}, cv=2)
-    assert search.fit(X, y).best_params_["n_topics"] in (3, "auto")
+    assert search.fit(X[:1000], y[:1000]).best_params_["n_topics"] in (3, "auto")
 
 
 def many_topics(n_documents, seed):
@@ -608,14 +608,14 @@ def test_regression_from_sums(rng):
 
 
 def test_calibration_leaves_short_documents_out_and_finds_the_noise(rng):
-    X, y, truth = make_slda(6000, n_words=80, n_topics=3, doc_length=100, noise=0.4, random_state=2)
+    X, y, truth = make_slda(2000, n_words=80, n_topics=3, doc_length=100, noise=0.4, random_state=2)
     X = csr_array(np.vstack([X.toarray(), np.eye(1, 80, dtype=int)]))
     y = np.append(y, 1e6)
     found = calibrate(Corpus(X, y), truth, ALL)
     assert_allclose(found.model.eta, truth.eta, atol=0.1)
     assert_allclose(found.model.sigma**2, 0.16, rtol=0.15)
     assert_allclose(found.predictive_variance[1], 1, atol=0.4)
-    assert products(Corpus(X, y), truth, ALL).n == 6000
+    assert products(Corpus(X, y), truth, ALL).n == 2000
 
 
 def test_bursts_count_less(rng):

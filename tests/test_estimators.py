@@ -1,6 +1,7 @@
 import pickle
 import tracemalloc
 from concurrent.futures import ThreadPoolExecutor
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -30,6 +31,9 @@ CHECKED = [
 @parametrize_with_checks(CHECKED)
 def test_scikit_learn(estimator, check):
     check(estimator)
+
+
+SOME = 300  # documents that are predicted: each takes milliseconds where topics overlap
 
 
 @pytest.fixture(scope="module")
@@ -63,9 +67,11 @@ def test_it_learns_the_truth(corpus, fitted):
     known = SpectralSLDA(n_topics=4, alpha0=1.0, random_state=0).fit(X, y)
     assert_allclose(known.coef_, np.sort(truth.eta), atol=0.1)
     assert_allclose(fitted.coef_, np.sort(truth.eta), atol=0.3)
-    assert fitted.score(X, y) > 0.7
-    assert_allclose(fitted.score(X, y), pr2(y, fitted.predict(X)))
-    assert_allclose(fitted.predict(X), fitted.transform(X) @ fitted.coef_)
+    X, y = X[:SOME], y[:SOME]
+    predicted = fitted.predict(X)
+    assert pr2(y, predicted) > 0.7
+    assert_allclose(fitted.score(X, y), pr2(y, predicted))
+    assert_allclose(predicted, fitted.transform(X) @ fitted.coef_)
 
 
 @pytest.mark.parametrize("method", ["joint", "two-stage"])
@@ -77,6 +83,7 @@ def test_units_of_the_response_change_nothing_but_the_units(corpus, method, a, b
     )
     # a*y + b is itself rounded to |b| * 1e-16, which is |b/a| * 1e-16 in units of y
     atol = 1e-9 + 1e-12 * abs(b / a)
+    X = X[:SOME]
     assert_allclose((moved.predict(X) - b) / a, plain.predict(X), atol=atol)
     assert_allclose(moved.noise_variance_ / a**2, plain.noise_variance_, rtol=1e-6, atol=1e-9)
 
@@ -96,6 +103,7 @@ def test_every_form_of_input_gives_one_answer(corpus, fitted, convert):
     X, y, _ = corpus
     other = SpectralSLDA(n_topics=4, random_state=0).fit(convert(X), y)
     assert_allclose(other.components_, fitted.components_, atol=1e-12)
+    X = X[:SOME]
     assert_allclose(other.predict(convert(X)), fitted.predict(X), atol=1e-12)
 
 
@@ -117,31 +125,35 @@ def test_the_number_of_jobs_changes_no_bit_where_topics_are_hard_to_find(monkeyp
         assert_array_equal(other.coef_, one.coef_)
 
 
-@pytest.mark.parametrize("spoil", ["shuffled", "doubled", "zeros", "read-only", "big-endian"])
-def test_unusual_sparse_matrices_give_the_same_answer(corpus, fitted, spoil):
-    X, y, _ = corpus
+def spoiled(X, how):
     X = X.copy()
-    if spoil == "shuffled":
-        for d in range(X.shape[0]):
-            X.indices[X.indptr[d] : X.indptr[d + 1]] = X.indices[X.indptr[d] : X.indptr[d + 1]][
-                ::-1
-            ]
-            X.data[X.indptr[d] : X.indptr[d + 1]] = X.data[X.indptr[d] : X.indptr[d + 1]][::-1]
-        X.has_sorted_indices = X.has_canonical_format = False
-    elif spoil == "doubled":
-        twice = np.repeat(X.indices, 2)
-        data = np.column_stack([np.ones_like(X.data), X.data - 1]).ravel()
-        X = sparse.csr_array((data, twice, 2 * X.indptr), shape=X.shape)
-    elif spoil == "zeros":
-        X = X + sparse.csr_array((np.zeros(5, int), (range(5), range(5))), shape=X.shape)
-    elif spoil == "read-only":
-        for a in (X.data, X.indices, X.indptr):
-            a.flags.writeable = False
-    else:
-        X = sparse.csr_array((X.data.astype(">f8"), X.indices, X.indptr), shape=X.shape)
-    other = SpectralSLDA(n_topics=4, random_state=0).fit(X, y)
+    match how:
+        case "shuffled":
+            for start, stop in pairwise(X.indptr):
+                X.indices[start:stop] = X.indices[start:stop][::-1]
+                X.data[start:stop] = X.data[start:stop][::-1]
+            X.has_sorted_indices = X.has_canonical_format = False
+        case "doubled":
+            twice = np.repeat(X.indices, 2)
+            data = np.column_stack([np.ones_like(X.data), X.data - 1]).ravel()
+            X = sparse.csr_array((data, twice, 2 * X.indptr), shape=X.shape)
+        case "zeros":
+            X = X + sparse.csr_array((np.zeros(5, int), (range(5), range(5))), shape=X.shape)
+        case "read-only":
+            for a in (X.data, X.indices, X.indptr):
+                a.flags.writeable = False
+        case "big-endian":
+            X = sparse.csr_array((X.data.astype(">f8"), X.indices, X.indptr), shape=X.shape)
+    return X
+
+
+@pytest.mark.parametrize("how", ["shuffled", "doubled", "zeros", "read-only", "big-endian"])
+def test_unusual_sparse_matrices_give_the_same_answer(corpus, fitted, how):
+    X, y, _ = corpus
+    other = SpectralSLDA(n_topics=4, random_state=0).fit(spoiled(X, how), y)
     assert_allclose(other.components_, fitted.components_, atol=1e-12)
-    assert_allclose(other.predict(X), fitted.predict(corpus[0]), atol=1e-12)
+    X = X[:SOME]
+    assert_allclose(other.predict(spoiled(X, how)), fitted.predict(X), atol=1e-12)
 
 
 def test_fits_in_several_threads_leave_blas_as_it_was(corpus):
@@ -225,8 +237,9 @@ def test_lda_finds_the_topics_without_a_response(corpus, fitted):
     assert cost.min(axis=0).max() < 0.35
     assert (np.diff(lda.alpha_) <= 0).all()
     assert (lda.model_.eta == 0).all()
-    assert lda.score(X) > SpectralLDA(n_topics=1).fit(X).score(X)
-    assert_allclose(lda.transform(X).sum(axis=1), 1)
+    some = X[:SOME]
+    assert lda.score(some) > SpectralLDA(n_topics=1).fit(X).score(some)
+    assert_allclose(lda.transform(some).sum(axis=1), 1)
 
 
 def test_it_works_where_scikit_learn_works():
@@ -250,7 +263,7 @@ def test_it_works_where_scikit_learn_works():
 
 
 def test_clones_and_pickles(corpus, fitted):
-    X, _, _ = corpus
+    X = corpus[0][:SOME]
     again = pickle.loads(pickle.dumps(fitted))
     assert_array_equal(again.predict(X), fitted.predict(X))
     assert not hasattr(clone(fitted), "coef_")

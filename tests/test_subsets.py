@@ -214,12 +214,12 @@ def test_the_order_of_rows_does_not_matter_where_the_model_holds(how, rng):
 @pytest.mark.parametrize("method", ["joint", "two-stage"])
 def test_the_order_of_rows_does_not_matter_on_text(text, method, rng):
     """To the last bit: documents in memory are summed in the order of their keys."""
-    X, y = text
+    X, y = text[0][:2400], text[1][:2400]
     one = SpectralSLDA(method=method, random_state=0).fit(X, y)
     assert not hasattr(one, "eigenvalues_")
     for order in orders(y, rng).values():
         assert_same_fit(
-            one, SpectralSLDA(method=method, random_state=0).fit(X[order], y[order]), X, 0
+            one, SpectralSLDA(method=method, random_state=0).fit(X[order], y[order]), X[:500], 0
         )
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from conftest import shorten_chains
 from varied_texts import varied_texts
 
 import topicprism
@@ -38,7 +39,7 @@ ASIDE = {
 }
 WALKED = ("pipeline/", "estimators/", "learn/")
 SUBJECT = re.compile(r"subject(\d+)")
-N_DOCUMENTS = 4_400  # with 24 words each enough to sample
+N_DOCUMENTS = 600  # enough to sample where chains are short
 
 
 def calls(texts, y):
@@ -82,7 +83,9 @@ def walk():
 def traced():
     """With a response that goes by subjects, which sampled topics find."""
     texts, _ = varied_texts(N_DOCUMENTS)
-    return calls(texts, [1 + np.mean([int(n) % 5 for n in SUBJECT.findall(t)]) for t in texts])
+    with pytest.MonkeyPatch.context() as patched:
+        shorten_chains(patched)
+        return calls(texts, [1 + np.mean([int(n) % 5 for n in SUBJECT.findall(t)]) for t in texts])
 
 
 @pytest.fixture(scope="module")

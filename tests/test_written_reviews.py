@@ -48,15 +48,14 @@ def made():
 
 
 def rank_correlation(y, seeds):
-    """Of predictions with what they predict: mean over splits, 90 to learn from, and k."""
+    """Of predictions with what they predict: mean over splits, 90 to learn from."""
     found = []
     for seed in seeds:
         order = np.random.default_rng(seed).permutation(len(y))
         train, test = order[:90], order[90:]
-        for k in (2, 3, 4):
-            fitted = topicprism.fit([TEXTS[i] for i in train], y[train], n_topics=k, **KEPT)
-            y_hat = fitted.predict([TEXTS[i] for i in test])
-            found.append(spearmanr(y_hat, y[test]).statistic if np.ptp(y_hat) > 0 else 0.0)
+        fitted = topicprism.fit([TEXTS[i] for i in train], y[train], n_topics=3, **KEPT)
+        y_hat = fitted.predict([TEXTS[i] for i in test])
+        found.append(spearmanr(y_hat, y[test]).statistic if np.ptp(y_hat) > 0 else 0.0)
     return np.mean(found)
 
 
@@ -85,12 +84,11 @@ def test_defaults_keep_the_rare_words_of_120_reviews():
 
 @pytest.mark.filterwarnings("ignore::topicprism.ShortDocumentsWarning")
 def test_held_out_stars_are_ranked_better_than_permuted_ones():
-    """0.2 to 0.34 on sets of six splits; with permuted stars 0.01, standard deviation 0.07, at
-    most 0.17 (20 permutations): 0.05 on twelve splits.  Stop words are kept because other settings
+    """0.43 to 0.53 on three sets of twelve splits; with permuted stars -0.09 to 0.08.  Stop words are kept because other settings
     were seen to find less or nothing in these very reviews: no claim about other text."""
     found = rank_correlation(STARS, range(100, 112))
     permuted = np.random.default_rng(0).permutation(STARS)
-    assert found > 0.1  # two standard deviations above chance
+    assert found > 0.3
     assert abs(rank_correlation(permuted, range(100, 112))) < 0.1
 
 
