@@ -226,6 +226,13 @@ def test_lda_finds_the_topics_without_a_response(corpus, fitted):
     assert (np.diff(lda.alpha_) <= 0).all()
     assert (lda.model_.eta == 0).all()
     assert lda.score(X) > SpectralLDA(n_topics=1).fit(X).score(X)
+    huge = X[:1].tolil()
+    huge[0, 0] = 10**9
+    tracemalloc.start()
+    assert np.isfinite(lda.score(huge.tocsr()))
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert peak < 1e6  # no list of words
     assert_allclose(lda.transform(X).sum(axis=1), 1)
 
 

@@ -1,3 +1,4 @@
+import tracemalloc
 from itertools import permutations
 
 import numpy as np
@@ -51,6 +52,20 @@ def test_halves_deal_out_every_word_once(rng):
     assert_array_equal(sizes[0], (X.sum(axis=1) + 1) // 2)
     assert (first.data >= 0).all()
     assert (second.data >= 0).all()
+
+
+def test_a_large_count_is_halved_without_a_list_of_its_words(rng):
+    X = csr_array(np.array([[10**9, 3]]))
+    halves(X, rng)  # compiled now
+    tracemalloc.start()
+    first, second = halves(X, rng)
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert_array_equal((first + second).toarray(), X.toarray())
+    assert (first.sum(), second.sum()) == (500_000_002, 500_000_001)
+    # hypergeometric: of three other words half on average, so next to none of the large count
+    assert abs(first.toarray()[0, 0] - 5 * 10**8) <= 3
+    assert peak < 1e6
 
 
 def test_halves_are_random(rng):
