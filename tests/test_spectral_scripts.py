@@ -83,7 +83,7 @@ def test_a_file_of_other_columns_is_not_added_to(tmp_path):
 
 def test_decompositions(tmp_path):
     out = run("decompositions", tmp_path)
-    assert len(verdicts(out)) == 2
+    assert len(verdicts(out)) == 3
     rows = read(tmp_path / "decompositions.csv")
     worst = {(r["k"], r["noise"], r["decomposition"]): float(r["worst"]) for r in rows}
     assert max(e for (_, noise, _), e in worst.items() if float(noise) == 0) < 1e-6
@@ -92,6 +92,11 @@ def test_decompositions(tmp_path):
     apart, equal = read(tmp_path / "eta_by_diagonalisation.csv")
     assert float(equal["eigenvectors of My"]) > float(apart["eigenvectors of My"])
     assert float(apart["power update"]) < float(apart["diagonalisation"])
+    gaps = read(tmp_path / "eta_by_gap.csv")
+    assert len(gaps) == 9
+    ratios = sorted((float(r["gap"]) / float(r["noise"]), float(r["matched wrongly"])) for r in gaps)
+    assert ratios[0][1] > 0.5
+    assert ratios[-1][1] == 0
 
 
 def test_whitening(tmp_path):
