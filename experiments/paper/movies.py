@@ -1,6 +1,7 @@
 """Figures 7 and 8: pR2 and likelihood per word against topics, V = 5,000 and 10,000.
 
     python experiments/paper/movies.py --jobs 16    # minutes on 16 cores
+    python experiments/paper/movies.py --folds 5    # of spectral methods and stopped chains
     python experiments/paper/movies.py --draw       # figures and verdicts from the CSV alone
     python experiments/paper/movies.py --all --corpora hotel_reviews --methods joint   # a part
     python experiments/paper/movies.py --quick      # seconds, on made-up reviews
@@ -273,6 +274,7 @@ def draw(rows: list[Row], V: int, path: Path) -> None:
 
 def more(reader: argparse.ArgumentParser) -> None:
     """Options: all documents, and parts of what there is to measure."""
+    reader.set_defaults(folds=LONG_FOLDS)
     reader.add_argument("--all", action="store_true", help="all documents of each corpus")
     reader.add_argument("--corpora", nargs="+", choices=CORPORA, default=CORPORA)
     reader.add_argument("--sizes", nargs="+", type=int, choices=SIZES, default=tuple(SIZES))
