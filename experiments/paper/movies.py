@@ -200,7 +200,7 @@ def of_topics(curves: dict[float, Curves]) -> Iterator[Claim]:
         yield Claim(
             f"mean alpha {alpha:g}: joint cannot whiten with more than {MOST} topics",
             MOST + 0.5, most if tried > MOST else np.nan,
-            f"it fails with > {tried}, if at all" if most == tried else f"it fails with > {most}",
+            f"it fails with > {most}{', if at all' * (most == tried)}" if most > 0 else "untried",
         )  # fmt: skip
 
 
