@@ -22,7 +22,8 @@ from typing import Any
 
 import numpy as np
 from comparison import records
-from comparison.corpora import CORPORA, ROOT, Source, Split, unseen, vectorizer
+from comparison.corpora import CORPORA, Source, Split, unseen, vectorizer
+from comparison.folder import ROOT
 from comparison.rivals import QUICK, Answer, Effort, Rival, default, gibbs, ours, rivals
 from scipy.optimize import linear_sum_assignment
 

@@ -25,7 +25,8 @@ from unittest.mock import patch
 import numpy as np
 from agreement import matched, words_in_common
 from comparison import records
-from comparison.corpora import CORPORA, ROOT, Split, fold, toy, vectorizer
+from comparison.corpora import CORPORA, Split, fold, toy, vectorizer
+from comparison.folder import ROOT
 from comparison.scores import N_TOP, coherence, effective_topics, word_likelihood
 from scipy.sparse import csr_array
 

@@ -1,11 +1,12 @@
 """Fetch public corpora of reviews, and convert them to the files that experiments read.
 
-    python experiments/get_data.py imdb hotel_reviews --folder data
-    TOPICPRISM_DATA=data python experiments/paper/hotel.py
+    python experiments/get_data.py imdb hotel_reviews
+    python experiments/paper/hotel.py
     python experiments/get_data.py --list     # addresses, checksums, and what is there
 
-The folder is that of ``--folder``, or of the variable TOPICPRISM_DATA, or ``data``.  Downloads
-(``pip install pooch``) go to its subfolder ``downloads`` and are checked.  Of
+The folder is the one that experiments read: that of the variable TOPICPRISM_DATA, else ``data`` in
+the repository (``comparison/folder.py``); or that of ``--folder``.  Downloads (``pip install
+pooch``) go to its subfolder ``downloads`` and are checked.  Of
 aclImdb_v1.tar.gz the checksum is published by many who use it; of the others none is known to us:
 the one of the first download is printed, kept in ``checksums.json`` and expected from then on.
 ``movies.txt.gz`` has 3.3 GB.  Terms are those of the authors, who ask to be cited; assume research
@@ -23,7 +24,6 @@ Experiments leave out what is absent.
 import argparse
 import heapq
 import json
-import os
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
@@ -33,9 +33,9 @@ from pathlib import Path
 
 import numpy as np
 from comparison import sources
+from comparison.folder import DATA
 from comparison.sources import Review
 
-FOLDER = Path(os.environ.get("TOPICPRISM_DATA", "data"))
 MIN_WORDS = 10
 SEED = 0
 CORNELL, STANFORD = "https://www.cs.cornell.edu/people/pabo", "https://ai.stanford.edu/~amaas"
@@ -169,7 +169,7 @@ def main() -> None:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("corpora", nargs="*", metavar="corpus", help=", ".join(CORPORA))
-    parser.add_argument("--folder", type=Path, default=FOLDER, help="default: %(default)s")
+    parser.add_argument("--folder", type=Path, default=DATA, help="default: %(default)s")
     parser.add_argument("--rows", type=int, help="reviews at most, drawn at random")
     parser.add_argument("--list", "--quick", action="store_true", help="fetch nothing")
     asked = parser.parse_args()

@@ -23,7 +23,7 @@ from pathlib import Path
 
 import numba as nb
 import numpy as np
-from comparison.corpora import DATA
+from comparison.folder import DATA
 from inference_grid import ALPHA0, LENGTHS, SHAPES, TOPICS, Cell, draw, stored
 from scipy.sparse import csr_array
 

@@ -22,7 +22,8 @@ from typing import Any
 
 import numpy as np
 from comparison import records
-from comparison.corpora import CORPORA, N_JOBS, ROOT, Split, load, toy
+from comparison.corpora import CORPORA, N_JOBS, Split, load, toy
+from comparison.folder import ROOT
 from scipy.sparse import csr_array, vstack
 
 import topicprism

@@ -32,7 +32,8 @@ from pathlib import Path
 
 import numpy as np
 from comparison import records
-from comparison.corpora import CORPORA, N_FOLDS, ROOT, THREADS, Split, fold, toy
+from comparison.corpora import CORPORA, N_FOLDS, THREADS, Split, fold, toy
+from comparison.folder import ROOT
 from comparison.rivals import QUICK, Effort, Rival, gibbs, rivals
 from comparison.scores import MEASURES
 from comparison.tables import DEFAULT, Results, Row, between, differences, fold_tables, overview

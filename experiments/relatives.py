@@ -22,7 +22,8 @@ import warnings
 from pathlib import Path
 
 import numpy as np
-from comparison.corpora import DATA, N_FOLDS
+from comparison.corpora import N_FOLDS
+from comparison.folder import DATA
 from scipy.sparse import csr_array
 from scipy.special import digamma
 from sklearn.feature_extraction.text import CountVectorizer

@@ -11,7 +11,7 @@ the next 1,500 to test, k = 10, one seed, 60 sweeps and 30 kept.
 import argparse
 from pathlib import Path
 
-from comparison.corpora import DATA as FOLDER
+from comparison.folder import DATA as FOLDER
 from sklearn.feature_extraction.text import CountVectorizer
 
 from topicprism import GibbsSLDA, MedLDA, MedLDAClassifier, SpectralSLDA

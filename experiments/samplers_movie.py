@@ -13,7 +13,7 @@ import argparse
 from pathlib import Path
 
 import numpy as np
-from comparison.corpora import DATA as FOLDER
+from comparison.folder import DATA as FOLDER
 from sklearn.feature_extraction.text import CountVectorizer, TfidfTransformer
 from sklearn.linear_model import RidgeCV
 from sklearn.pipeline import make_pipeline

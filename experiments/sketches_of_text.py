@@ -16,7 +16,7 @@ import argparse
 import warnings
 
 import numpy as np
-from comparison.corpora import DATA
+from comparison.folder import DATA
 
 from topicprism import AutoSLDA, Corpus, Model, SpectralSLDA, sketch
 from topicprism.datasets import draw_corpus

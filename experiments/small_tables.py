@@ -28,7 +28,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from comparison import records
-from comparison.corpora import CORPORA, N_JOBS, ROOT
+from comparison.corpora import CORPORA, N_JOBS
+from comparison.folder import ROOT
 from scipy.sparse import csr_array
 from sklearn.feature_extraction.text import TfidfTransformer, TfidfVectorizer
 from sklearn.linear_model import RidgeCV

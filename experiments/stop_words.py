@@ -18,7 +18,8 @@ import warnings
 
 import numpy as np
 import pandas as pd
-from comparison.corpora import DATA, N_JOBS
+from comparison.corpora import N_JOBS
+from comparison.folder import DATA
 from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS, TfidfVectorizer
 from sklearn.linear_model import Ridge
 

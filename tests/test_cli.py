@@ -32,6 +32,7 @@ from topicprism.datasets import ASPECTS, make_reviews, make_slda
 from topicprism.defaults import INFERENCES, METHODS, REGIMES, WHITENINGS
 from topicprism.documents.subsets import of_subsets
 from topicprism.evaluation import SAME_TOPIC
+from topicprism.inference import EPInference
 from topicprism.io.files import load
 from topicprism.io.tables import formats
 from topicprism.learn.refine import expected_counts
@@ -312,6 +313,20 @@ def test_predict_counts_texts_without_a_known_word(here, reviews, capsys):
     assert "5 rows to standard output, 1 of them without a text, 3 without a known word" in err
     shown = [row["prediction"] for row in read_predictions(out)]
     assert shown[0] == shown[3] == shown[4] != shown[1]
+
+
+def test_predict_notes_proportions_that_did_not_converge(here, reviews, capsys, monkeypatch):
+    """Such a row is predicted all the same."""
+    long = " ".join(reviews[0])
+    write_csv(here / "new.csv", [reviews[0][0], long], range(2), header=("review", "id"))
+    impatient = EPInference(max_sweeps=2, tolerance=1e-9)
+    monkeypatch.setattr("topicprism.estimators.base.inference_of", lambda name: impatient)
+    status, out, err = run(capsys, "predict", "reviews.tprism", "new.csv", "--text", "review")
+    assert status == 0
+    assert re.search(r"^note: the topic proportions of 1 of 2 documents .* did not conv", err, re.M)
+    assert "may be wrong" in err
+    assert all(0 < float(row["prediction"]) < 6 for row in read_predictions(out))
+    assert len(read_predictions(out)) == 2
 
 
 def test_a_column_read_in_place_of_the_one_learnt_from_is_named(here, capsys):

@@ -240,6 +240,13 @@ def test_lda_finds_the_topics_without_a_response(corpus, fitted):
     some = X[:SOME]
     assert lda.score(some) > SpectralLDA(n_topics=1).fit(X).score(some)
     assert_allclose(lda.transform(some).sum(axis=1), 1)
+    huge = X[:1].tolil()
+    huge[0, 0] = 10**9
+    tracemalloc.start()
+    assert np.isfinite(lda.score(huge.tocsr()))
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert peak < 1e6  # no list of words
 
 
 def test_it_works_where_scikit_learn_works():

@@ -1,9 +1,11 @@
+import tracemalloc
 from itertools import permutations
 
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.sparse import csr_array
+from scipy.stats import norm
 
 from topicprism.datasets import draw_corpus, draw_model, make_slda
 from topicprism.evaluation import (
@@ -50,6 +52,20 @@ def test_halves_deal_out_every_word_once(rng):
     assert_array_equal(sizes[0], (X.sum(axis=1) + 1) // 2)
     assert (first.data >= 0).all()
     assert (second.data >= 0).all()
+
+
+def test_a_large_count_is_halved_without_a_list_of_its_words(rng):
+    X = csr_array(np.array([[10**9, 3]]))
+    halves(X, rng)  # compiled now
+    tracemalloc.start()
+    first, second = halves(X, rng)
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert_array_equal((first + second).toarray(), X.toarray())
+    assert (first.sum(), second.sum()) == (500_000_002, 500_000_001)
+    # hypergeometric: of three other words half on average, so next to none of the large count
+    assert abs(first.toarray()[0, 0] - 5 * 10**8) <= 3
+    assert peak < 1e6
 
 
 def test_halves_are_random(rng):
@@ -136,6 +152,39 @@ def test_diagnostics_by_hand():
         d.two_stage[2],
         (1 + np.sqrt(np.log(9 / 0.05))) ** 2 * 20**5 * max(100, 4 / d.lambda_min**2),
     )
+
+
+@pytest.mark.parametrize(
+    ("s", "sigma", "epsilon"), [(0, 0.0, 0.1), (1, 0.5, 0.1), (1, 0.5, 10.0), (1, 50.0, 0.1)]
+)
+def test_documents_asked_for_by_hand(s, sigma, epsilon):
+    """Topics that share words, so that no sigma_k is that of alpha; n_1, n_2, ... written out."""
+    alpha, eta, n, delta = np.array([1.0, 3.0]), s * np.array([1.0, -2.0]), 1000, 0.05
+    model = Model(alpha, np.array([[0.5, 0.25], [0.5, 0.25], [0.0, 0.5]]), eta, sigma)
+    d = diagnose(model, n, epsilon, delta)
+    # 20 times the products of topics: [1/2, sqrt(3)/4; sqrt(3)/4, 9/8], and with eta too
+    low, high = (np.array([-1, 1]) * np.sqrt(1.625**2 - 4 * 0.375) + 1.625) / 40
+    joint = 1.625 + 13 * s - np.sqrt((1.625 + 13 * s) ** 2 - 4 * (0.375 + 10.125 * s))
+    joint /= 40
+    assert_allclose([d.sigma_k**2, d.sigma_1**2, d.joint_sigma_k**2], [low, high, joint])
+    accuracy = max(1 / epsilon**2, 4 / (20 / 27))
+    R = np.sqrt(5) * s - sigma * norm.ppf(delta / (60 * n))
+    simple = [(1 + np.sqrt(np.log(x / delta))) ** 2 for x in (6, 30, 9)]
+    needed = max(R, np.sqrt(20 * high)) ** 2 / epsilon**2
+    assert_allclose(
+        d.two_stage,
+        [simple[0] / low**2, simple[1] * needed / low**2, simple[2] * accuracy / low**5],
+    )
+    few, many = (-sigma * norm.ppf(delta / (share * n)) for share in (36, 144))
+    C2 = 1 + np.sqrt(5) * s + few + 10 * s + 2 * few**2
+    C3 = 1 + (np.sqrt(5) + 10 + 4 * 5**1.5) * s + many + 2 * many**2 + 4 * many**3
+    pairs, triples = (
+        (C * (2 + np.sqrt(2 * np.log(x / delta)))) ** 2 for C, x in ((C2, 18), (C3, 72))
+    )
+    longest = max(0.5 + s, 0.375 + 4 * s) ** 3  # |v|^6
+    third = accuracy * max(longest * pairs / joint**5, triples / joint**3)
+    assert_allclose(d.joint, [pairs / joint**2, triples, third])
+    assert (longest * pairs < triples * joint**2) == (sigma == 50)
 
 
 def test_duplicate_topics_need_more_documents_than_there_are():

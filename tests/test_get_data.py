@@ -15,7 +15,8 @@ import pytest
 
 sys.path.append(str(Path(__file__).resolve().parents[1] / "experiments"))  # last: tests go first
 import get_data
-from comparison import sources
+from comparison import corpora, sources
+from comparison.folder import data_folder
 
 pq = pytest.importorskip("pyarrow.parquet")
 LONG = "a film that one may well see twice with all of the family"
@@ -202,6 +203,19 @@ def test_a_published_checksum_is_expected_at_once(served, monkeypatch):
     with pytest.raises(SystemExit, match="could not be fetched"):
         get_data.get("amazon_movies", folder)
     assert not (folder / "checksums.json").exists()
+
+
+def test_what_is_fetched_is_where_experiments_look(tmp_path, monkeypatch):
+    monkeypatch.delenv("TOPICPRISM_DATA", raising=False)
+    root = tmp_path / "copy"
+    assert data_folder(root) == root / "data"
+    (tmp_path / "shared" / "data").mkdir(parents=True)
+    assert data_folder(root) == tmp_path / "shared" / "data"
+    (root / "data").mkdir(parents=True)
+    assert data_folder(root) == root / "data"
+    monkeypatch.setenv("TOPICPRISM_DATA", "elsewhere")
+    assert data_folder(root) == Path("elsewhere")
+    assert get_data.DATA == corpora.DATA
 
 
 def test_other_corpora_are_refused_in_one_sentence(monkeypatch, capsys):

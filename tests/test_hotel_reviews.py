@@ -15,7 +15,7 @@ from topicprism.show.effects import effects
 from topicprism.show.report import summarise
 
 sys.path.append(str(Path(__file__).resolve().parents[1] / "experiments"))  # last: tests go first
-from comparison.corpora import DATA
+from comparison.folder import DATA
 
 TABLE = DATA / "hotel_reviews.parquet"
 N, N_NEW = 2500, 1000

@@ -287,6 +287,34 @@ def test_all_of_learning_is_read_at_a_glance():
     assert size(learn) <= 15
 
 
+# What cuts documents by their place in the table, or by a draw that goes by it
+BY_PLACE = re.compile(
+    r"\w*(KFold|ShuffleSplit|TimeSeriesSplit)|(array|train_test|np\.[hv]?)_?split|cross_val\w*|"
+    r"permutation|permuted|shuffle|check_cv"
+)
+
+
+def by_place(source):
+    """Names of a source that such a function may be called by."""
+    for node in ast.walk(ast.parse(source)):
+        names = [alias.name for alias in getattr(node, "names", []) if isinstance(alias, ast.alias)]
+        if isinstance(node, ast.Attribute):
+            names = [node.attr, ast.unparse(node)]
+        elif isinstance(node, ast.Name):
+            names = [node.id]
+        yield from set(filter(BY_PLACE.fullmatch, names))
+
+
+def test_folds_go_by_keys_of_documents():
+    """Never by rows: the order of a table, and copies in it, must not matter."""
+    for name, path in MODULES.items():
+        if name.split(".")[1:2] and name.split(".")[1] in ("learn", "estimators", "spectral"):
+            assert not list(by_place(path.read_text())), f"{name} cuts documents by their place"
+    bad = "from sklearn.model_selection import StratifiedKFold as F\nnp.array_split(rows, 5)\n"
+    assert len(list(by_place(f"{bad}rng.permutation(n)\nnp.split(rows, 2)"))) == 4
+    assert not list(by_place("'a b'.split()\nsplit_words(X, keys, seed)"))
+
+
 def test_constants_have_a_reason_beside_them():
     path = MODULES["topicprism.learn.defaults"]
     lines = path.read_text().splitlines()

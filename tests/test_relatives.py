@@ -3,6 +3,7 @@
 import math
 from dataclasses import replace
 from itertools import product
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -14,6 +15,7 @@ from scipy.special import digamma, gammaln, softmax
 from sklearn.base import clone
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
+import topicprism
 from topicprism import (
     AnchorLDA,
     AnchorSLDA,
@@ -606,3 +608,22 @@ def test_a_label_that_is_missing_is_named(kind, missing):
 def test_refit_is_true_or_false():
     with pytest.raises(ValueError, match="refit='no'"):
         AnchorSLDA(2, refit="no").fit(np.eye(4, 6, dtype=int) + 1, np.arange(4.0))
+
+
+def test_their_page_says_how_long_they_are():
+    root = Path(topicprism.__file__).parent
+    page = " ".join((root.parents[1] / "docs" / "relatives.md").read_text().split())
+    folders = {
+        "relatives": ("variational", "anchors", "disclda"),
+        "estimators": ("variational", "anchors", "disclda"),
+        "kernels": ("variational", "simplex", "evidence"),
+    }
+    lines = {
+        folder: [len((root / folder / f"{name}.py").read_text().splitlines()) for name in names]
+        for folder, names in folders.items()
+    }
+    assert max(lines["relatives"]) <= 230  # about 200
+    a, b, c = lines["relatives"]
+    assert f"{a} of variational EM, {b} of anchors, {c} of DiscLDA" in page
+    for some in (lines["estimators"], lines["kernels"]):
+        assert "{}, {} and {}".format(*some) in page

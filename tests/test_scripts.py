@@ -1,6 +1,7 @@
 """Every script of the repository runs, the slow ones in their quick form, and what it prints means
 something: bounds are wide, for quick forms are small."""
 
+import ast
 import math
 import os
 import re
@@ -369,6 +370,18 @@ def test_scores_of_one_version_are_the_same():
     assert before == now > 0.6
     assert gain == 0
     assert run.stdout.endswith("largest loss in predictive R2: 0.0000\n")
+
+
+def test_the_full_attack_is_large():
+    tree = ast.parse((REPOSITORY / "benchmarks" / "hostile.py").read_text())
+    (sizes,) = (
+        ast.literal_eval(node.value)
+        for node in tree.body
+        if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "SIZES"
+    )
+    assert sizes["commands"][0] >= 4_000
+    assert sizes["files"][0] >= 5_000
+    assert all(full > quick > 0 for full, quick in sizes.values())
 
 
 @pytest.mark.skipif(os.name != "posix", reason="it forks, kills and limits processes")

@@ -3,6 +3,7 @@
 import json
 import pickle
 import re
+from html import unescape
 from html.parser import HTMLParser
 
 import matplotlib
@@ -26,6 +27,7 @@ from topicprism import (
     VariationalSLDAClassifier,
 )
 from topicprism.cli import main
+from topicprism.show.citations import SOURCES, sources_of
 from topicprism.show.effects import effects, fixed, percent
 from topicprism.show.markup import typeset
 from topicprism.show.plots import plot_effects, plot_topics
@@ -208,6 +210,34 @@ def test_the_page_shows_the_same(fitted):
         assert [row[2], *row[4:]] == [
             typeset(text) for text in [*texts(shown, i), percent(shown.share[i]), *again(shown, i)]
         ]
+
+
+def test_every_estimator_says_whose_method_it_is(fitted):
+    topics, spectral = fitted.topics, "Yong Ren, Yining Wang and Jun Zhu"
+    sources = sources_of(type(topics))
+    assert sources == SOURCES[type(topics).__name__]
+    assert any(source.named == spectral for source in sources) == hasattr(topics, "selection_")
+    for source in sources:
+        assert source.bibtex.count(source.authors) == source.bibtex.count(source.title) == 1
+    if hasattr(topics, "classes_"):
+        return
+    page = unescape(render(summarise(fitted)))
+    cited = page[page.index("How to cite") :]
+    for source in sources:
+        assert f"The {source.part} is that of {source.named}, <cite>{source.title}</cite>" in cited
+        assert source.bibtex in cited
+    assert cited.count("@article") + cited.count("@inproceedings") == len(sources)
+    assert (spectral in cited) == hasattr(topics, "selection_")
+
+
+def test_a_kind_of_an_estimator_is_cited_as_that_is():
+    class Mine(GibbsSLDA):
+        pass
+
+    assert [source.named for source in sources_of(Mine)] == ["David M. Blei and Jon D. McAuliffe"]
+    assert sources_of(dict) == ()
+    made = {n for n in topicprism.__all__ if hasattr(getattr(topicprism, n), "fit_transform")}
+    assert made - {"FastCountVectorizer", "TopicPipeline"} == set(SOURCES)
 
 
 def test_words_come_in_one_order(fitted, tmp_path, capsys):

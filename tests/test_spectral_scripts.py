@@ -58,19 +58,12 @@ def test_rows_that_are_there_are_not_measured_again(tmp_path):
     assert sorted(map(str, read(path))) == sorted(map(str, whole))
 
 
-def test_what_is_committed_is_what_the_commands_measure(tmp_path):
-    """None of its cells would be measured again, on however many cores."""
-    commands = {
-        "recovery": ("--trials", "3"),
-        "training_size": ("--trials", "3", "--topics", "20", "--sizes", "1000", "2000"),
-        "times": ("--threads", "4", "--jobs", "4", "--budget", "20"),
-        "threads": ("--topics", "10"),
-        **dict.fromkeys(("bounds", "decompositions"), ()),
-    }
-    for name, options in commands.items():
+def test_what_is_committed_is_what_the_scripts_measure_by_default(tmp_path):
+    """None of its cells would be measured again, on however many cores, and none is missing."""
+    for name in ("recovery", "training_size", "times", "threads", "bounds", "decompositions"):
         for file in (*FOLDER.glob(f"{name}*.csv"), *FOLDER.glob("eta_by*.csv")):
             shutil.copy(file, tmp_path)
-        out = run(name, tmp_path, *options, "--out", tmp_path)
+        out = run(name, tmp_path, "--out", tmp_path)
         assert "0 were added" in out, name
         assert (tmp_path / f"{name}.csv").read_bytes() == (FOLDER / f"{name}.csv").read_bytes()
 
@@ -83,7 +76,7 @@ def test_a_file_of_other_columns_is_not_added_to(tmp_path):
 
 def test_decompositions(tmp_path):
     out = run("decompositions", tmp_path)
-    assert len(verdicts(out)) == 2
+    assert len(verdicts(out)) == 3
     rows = read(tmp_path / "decompositions.csv")
     worst = {(r["k"], r["noise"], r["decomposition"]): float(r["worst"]) for r in rows}
     assert max(e for (_, noise, _), e in worst.items() if float(noise) == 0) < 1e-6
@@ -92,6 +85,11 @@ def test_decompositions(tmp_path):
     apart, equal = read(tmp_path / "eta_by_diagonalisation.csv")
     assert float(equal["eigenvectors of My"]) > float(apart["eigenvectors of My"])
     assert float(apart["power update"]) < float(apart["diagonalisation"])
+    gaps = read(tmp_path / "eta_by_gap.csv")
+    assert len(gaps) == 9
+    wrong = {float(r["gap"]) / float(r["noise"]): float(r["matched wrongly"]) for r in gaps}
+    assert wrong[min(wrong)] > 0.5
+    assert wrong[max(wrong)] == 0
 
 
 def test_whitening(tmp_path):

@@ -10,7 +10,7 @@ from scipy.stats import norm
 
 from topicprism.datasets import draw_corpus, draw_model
 from topicprism.documents.corpus import Corpus
-from topicprism.model import Model
+from topicprism.model import Model, TooManyTopics
 from topicprism.spectral.basis import Basis
 from topicprism.spectral.centred import centre, response_slice, words_only
 from topicprism.spectral.moments import sketch_sums
@@ -46,6 +46,8 @@ def test_a_response_is_below_R_in_all_documents_as_often_as_it_says(rng, model):
     y = 3.0 + worst.sigma * rng.standard_normal((trials, n))
     printed = 3.0 - worst.sigma * norm.ppf(delta / 60)
     assert (np.abs(y).max(axis=1) < printed).mean() < 0.01
+    with_plus = 3.0 + norm.ppf(delta / (60 * worst.sigma * n))  # Appendix A.4
+    assert (np.abs(y).max(axis=1) < with_plus).mean() < 0.01
     right = Tails(3.0, worst.sigma, delta, n).R(1, 4)
     assert (np.abs(y).max(axis=1) < right).mean() >= 1 - delta / 2
 
@@ -133,6 +135,7 @@ def test_the_bound_of_the_joint_method_holds_for_the_worst_directions(rng):
         found = (a0 + 2) / 2 * (lam[i] + 5 * eps) * (pinv + off) @ near
         worst = max(worst, np.linalg.norm(found - both[:, i]))
     assert bound / 20 < worst < bound
+    assert_allclose(bound, (a0 + 2) / 2 * d[0] * (lam[0] + 39) * eps)  # alpha is equal
 
 
 @pytest.mark.parametrize("alpha0", [0.6, 30.0])
@@ -240,6 +243,8 @@ def test_with_equal_alphas_many_topics_need_k_and_not_its_cube(k):
     assert_allclose(known.lambda_min**2, 8 * k / 9)
     rest = known.two_stage[2] * known.sigma_k**10 / (1 + np.sqrt(np.log(9 / 0.05))) ** 2
     assert_allclose(rest, 9 * k / 8)
+    factor = 2 + np.sqrt(2 * np.log(18 / 0.05))
+    assert_allclose(known.joint[2] * known.joint_sigma_k**10 / factor**2, 9 * k / 8)
 
 
 @pytest.mark.parametrize("seed", [0, 1, 2])
@@ -259,9 +264,58 @@ def test_norms_of_the_whitening_and_of_the_whitened_moment_of_the_response(rng, 
     My /= a0 * (a0 + 1) * (a0 + 2)
     W = whiten(M2, 3, rng).W
     assert_allclose(np.linalg.norm(np.linalg.pinv(W), 2), diagnose(model, 100).sigma_1)
+    sampled = M2 + 0.01 * np.diag(rng.random(12))
+    whitened = [V.T @ M @ V for M in (M2, sampled) for V in [whiten(M, 3, rng).W]]
+    assert_allclose(whitened, [np.eye(3)] * 2, atol=1e-12)  # so that they do not differ
+    with pytest.raises(ValueError, match="mismatch"):
+        W @ M2  # W M2 W' has no meaning
     norm_of = np.linalg.norm(W.T @ My @ W, 2)
     assert_allclose(norm_of, 2 / (a0 + 2) * np.abs(model.eta).max())
+    signed = replace(model, eta=np.array([-1.0, 0.5, 2.0]))
+    My = 2 * np.einsum("k,ik,jk->ij", a * signed.eta, model.mu, model.mu) / (a0 * (a0 + 1))
+    found = np.linalg.eigvalsh(W.T @ My @ W)  # times a + 2; no singular values
+    assert_allclose(found, 2 * signed.eta)
     assert norm_of < 0.95 * 2 / (a0 + 2) * np.linalg.norm(model.eta)
+
+
+def test_topics_come_back_by_transposes(rng, model):
+    """W is V x k: W'mu_i are k numbers, and (W^+)' leads back from them."""
+    a, a0, mu = model.alpha, model.alpha.sum(), model.mu
+    W = whiten(np.einsum("k,ik,jk->ij", a, mu, mu) / (a0 * (a0 + 1)), 3, rng).W
+    assert W.shape == mu.shape == (12, 3)
+    w, lam = np.sqrt(a / (a0 * (a0 + 1))) * (W.T @ mu), 2 / (a0 + 2) * np.sqrt(a0 * (a0 + 1) / a)
+    assert_allclose(w.T @ w, np.eye(3), atol=1e-12)
+    assert_allclose((a0 + 2) / 2 * lam * (np.linalg.pinv(W).T @ w), mu, atol=1e-12)
+    third = 2 * np.einsum("k,ik,jk,lk->ijl", a, *[W.T @ mu] * 3) / (a0 * (a0 + 1) * (a0 + 2))
+    assert_allclose(np.einsum("ijl,jk,lk->ik", third, w, w), lam * w, atol=1e-12)
+
+
+def test_an_error_as_large_as_the_smallest_eigenvalue_leaves_nothing_to_whiten(rng, model):
+    """E_P <= sigma_k(M2), which Appendix A.4 asks for; its lemma asks for half of that."""
+    a, a0 = model.alpha, model.alpha.sum()
+    values, vectors = np.linalg.eigh(
+        np.einsum("k,ik,jk->ij", a, model.mu, model.mu) / (a0 * (a0 + 1))
+    )
+    values[-3] = 0.0
+    with pytest.raises(TooManyTopics):
+        whiten(vectors * values @ vectors.T, 3, rng)
+
+
+@pytest.mark.parametrize(("a0", "follows"), [(1.0, True), (77.0, True), (1000.0, False)])
+def test_a_condition_of_the_joint_proof_follows_for_a_moderate_alpha0(a0, follows):
+    """6 E_P / sigma_k^2 <= epsilon, from 54 E_P / ((a+1)(a+2) sigma_k^5) <= epsilon."""
+    known = diagnose(Model(np.full(2, a0 / 2), np.eye(2), np.array([0.0, 5.0]), 0.1), 100)
+    s = known.joint_sigma_k
+    assert s**2 <= known.sigma_1**2 <= 1 / (a0 + 1) + 1e-12
+    E_P = (a0 + 1) * (a0 + 2) * s**5 / 54  # the largest for epsilon = 1
+    assert (6 * E_P / s**2 <= 1) == ((a0 + 1) * (a0 + 2) * s**3 <= 9) == follows
+
+
+def test_one_word_with_itself_is_diagonal(rng, model):
+    """Section 5.1 has E[y x2 x2] for the moment of the response, which is of two words."""
+    X, y, _ = draw_corpus(model, 200, 1, rng)
+    moment = np.einsum("d,di,dj->ij", y, X.toarray(), X.toarray())
+    assert_allclose(moment, np.diag(np.diag(moment)))
 
 
 def test_the_third_joint_moment_is_larger_than_that_of_words_may_be(model):

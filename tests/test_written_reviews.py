@@ -84,8 +84,9 @@ def test_defaults_keep_the_rare_words_of_120_reviews():
 
 @pytest.mark.filterwarnings("ignore::topicprism.ShortDocumentsWarning")
 def test_held_out_stars_are_ranked_better_than_permuted_ones():
-    """0.43 to 0.53 on three sets of twelve splits; with permuted stars -0.09 to 0.08.  Stop words are kept because other settings
-    were seen to find less or nothing in these very reviews: no claim about other text."""
+    """0.43 to 0.53 on three sets of twelve splits; with permuted stars -0.09 to 0.08.
+    Stop words are kept because other settings were seen to find less or nothing in these very
+    reviews: no claim about other text."""
     found = rank_correlation(STARS, range(100, 112))
     permuted = np.random.default_rng(0).permutation(STARS)
     assert found > 0.3

@@ -1,5 +1,6 @@
 """What the experiments on real text share: one module for each question.
 
+folder    where files of them are
 corpora   which documents, counted how, to learn from and to test on
 rivals    every method, its settings chosen on the documents it learns from
 scores    the same measures of every topic model

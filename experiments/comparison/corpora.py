@@ -1,8 +1,7 @@
 """Seven corpora of real text with a number attached: documents to learn from and to test on.
 
-They are read from ``shared/data`` beside the repository, or from the folder that the variable
-TOPICPRISM_DATA of the environment names.  Documents are counted over the V most frequent words
-of the training documents that are not English stop words.
+They are read from the folder of ``comparison/folder.py``.  Documents are counted over the V most
+frequent words of the training documents that are not English stop words.
 
 ``load`` gives one split: ``imdb`` has its own; of others the first 80 % of the rows, which are in
 random order, are to learn from (``poliblog`` is shuffled first).  ``fold`` gives every fifth
@@ -18,11 +17,10 @@ from pathlib import Path
 import numpy as np
 from scipy.sparse import csr_array
 
+from comparison.folder import DATA
 from topicprism.datasets import make_reviews
 from topicprism.vectorizer import FastCountVectorizer
 
-ROOT = Path(__file__).resolve().parents[2]
-DATA = Path(os.environ.get("TOPICPRISM_DATA", ROOT.parent / "shared" / "data"))
 THREADS = "TOPICPRISM_THREADS"  # of each fit, a variable of the environment
 N_FOLDS, N_JOBS = 5, int(os.environ.get(THREADS, "2"))
 

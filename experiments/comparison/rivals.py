@@ -20,6 +20,7 @@ from sklearn.feature_extraction.text import TfidfTransformer
 from sklearn.linear_model import Ridge
 
 from topicprism import (
+    AnchorLDA,
     AnchorSLDA,
     GibbsSLDA,
     HybridSLDA,
@@ -87,6 +88,7 @@ def rivals(effort: Effort = Effort()) -> dict[str, Rival]:
         "MedLDA": med_lda(effort),
         "VariationalSLDA": variational_slda(effort),
         "AnchorSLDA": anchor_slda(effort),
+        "AnchorLDA": anchor_lda(effort),
         "scikit-learn LDA": sklearn_lda(k),
     }
     if find_spec("tomotopy"):
@@ -148,6 +150,16 @@ def anchor_slda(effort: Effort) -> Rival:
         return ours(AnchorSLDA, effort.k, weight=weight, calibrate=False)
 
     return held_out_choice(RESPONSE_WEIGHTS, with_weight, "weight", effort)
+
+
+def anchor_lda(effort: Effort) -> Rival:
+    """Of the words alone, as scikit-learn's LDA is."""
+
+    def fit(s: Split) -> Answer:
+        fitted, seconds = timed(lambda: AnchorLDA(effort.k, **OURS).fit(s.X))
+        return Answer(fitted.model_, None, seconds, estimator=fitted)
+
+    return fit
 
 
 def held_out_choice(values, rival: Callable[[float], Rival], name: str, effort: Effort) -> Rival:

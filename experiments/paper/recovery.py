@@ -32,7 +32,7 @@ V, K, ALPHA0 = 500, 20, 1.0
 SIZES = tuple(2**p for p in range(8, 16))
 LENGTHS = 250, 500
 NOISES = 0.1, 1.0
-TRIALS = 10  # the paper has three
+TRIALS = 3  # as the paper has
 WAYS = {
     "Algorithm 1": {"regime": "paper", "method": "two-stage"},
     "Algorithm 2": {"regime": "paper", "method": "joint"},

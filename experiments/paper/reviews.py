@@ -33,7 +33,7 @@ from topicprism.vectorizer import FastCountVectorizer
 
 sys.path.insert(0, str(HERE.parent))
 from comparison import records
-from comparison.corpora import DATA
+from comparison.folder import DATA
 
 STOP = {"burn_in": 1_000, "n_kept": 10, "tolerance": 1e-3}  # the paper's
 PAPER = {"regime": "paper", "inference": "gibbs"}  # prediction is by Gibbs sampling, too

@@ -2,6 +2,7 @@
 
     words       which words describe a topic                 top_words
     effects     coefficients, intervals, shares, their order and their digits    Effects
+    citations   whose method an estimator is                                     sources_of
     markup      elements of HTML, escaped
     notebook    a fitted estimator as a table                topics_html
     plots       pictures by matplotlib                       plot_effects, plot_topics
@@ -14,7 +15,7 @@ notebook, the plots and the command all ask it.
 from importlib import import_module
 from types import ModuleType
 
-__all__ = ["effects", "markup", "notebook", "plots", "report", "words"]
+__all__ = ["citations", "effects", "markup", "notebook", "plots", "report", "words"]
 
 
 def __getattr__(name: str) -> ModuleType:

@@ -28,7 +28,7 @@ from topicprism._typing import Array
 from topicprism.defaults import WHITENINGS
 from topicprism.model import TooManyTopics
 
-OVERSAMPLING = 10  # k~ / k in Algorithm 3, for which the paper names no value
+OVERSAMPLING = 10  # k~ / k in Algorithm 3, as in the paper's Section 6.3
 POWERS = 3  # of M, applied to random directions
 MAX_FULL_ROWS = 1000  # rows of a matrix of which not all eigenvectors are computed
 

@@ -6,6 +6,7 @@ import math
 from itertools import pairwise
 
 import topicprism
+from topicprism.show.citations import Source
 from topicprism.show.effects import MEASURES_OF_WORDS
 from topicprism.show.markup import Html, bdi, join, table, tag
 from topicprism.show.report.charts import Frame, axis, dot, figure, line, log_axis
@@ -14,18 +15,12 @@ from topicprism.show.report.prose import number, plural
 from topicprism.show.report.sections import section
 
 MIN_LOG_SCALE_RATIO = 30  # largest over smallest eigenvalue, for a logarithmic axis
-PAPER = """@article{ren2018spectral,
-  title   = {Spectral Learning for Supervised Topic Models},
-  author  = {Ren, Yong and Wang, Yining and Zhu, Jun},
-  journal = {IEEE Transactions on Pattern Analysis and Machine Intelligence},
-  year    = {2018},
-  note    = {arXiv:1602.06025}
-}"""
 LIBRARY = """@software{topicprism,
   title  = {topicprism: supervised topic models by spectral methods},
   author = {{The topicprism developers}},
   note   = {version %s}
 }"""
+LIBRARY_IS = "The library is topicprism."
 
 
 def choice(s: Summary) -> Html | None:
@@ -115,6 +110,11 @@ def _of_words(t: Trial) -> list[str]:
     return ["" if value is None else number(value, 4) for value in known] + [common]
 
 
+def _credit(source: Source) -> tuple[str, Html, str]:
+    """A sentence on whose a method is."""
+    return f"The {source.part} is that of {source.named}, ", tag("cite", source.title), ". "
+
+
 def about(s: Summary) -> Html:
     """Provenance, and how to cite."""
     facts = [
@@ -129,7 +129,10 @@ def about(s: Summary) -> Html:
             tag("button", "Copy", type="button", class_="quiet copy", hidden=True),
             class_="cite",
         )
-        for what, text in (("the paper", PAPER), ("the library", LIBRARY % topicprism.__version__))
+        for what, text in (
+            *((f"the {source.part}", source.bibtex) for source in s.sources),
+            ("the library", LIBRARY % topicprism.__version__),
+        )
     ]
     return section(
         "about",
@@ -138,11 +141,6 @@ def about(s: Summary) -> Html:
         tag("p", "Topic 1 of this page is row 0 of ", tag("code", "components_"), "."),
         tag("h3", "How to cite"),
         tag("p", f"Method of this fit: {s.choice.method}.") if s.choice.method else None,
-        tag(
-            "p",
-            "The spectral method is that of Yong Ren, Yining Wang and Jun Zhu, ",
-            tag("cite", "Spectral Learning for Supervised Topic Models"),
-            "; the library is topicprism.",
-        ),
+        tag("p", *(part for source in s.sources for part in _credit(source)), LIBRARY_IS),
         *cite,
     )

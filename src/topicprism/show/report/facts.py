@@ -9,6 +9,7 @@ import json
 from dataclasses import asdict, dataclass
 
 from topicprism.scales import Scale
+from topicprism.show.citations import Source
 from topicprism.show.effects import GEOMETRIC_MEAN
 
 
@@ -170,6 +171,7 @@ class Summary:
     reading: Reading | None  # None: not as FastCountVectorizer does
     parameters: Parameters
     about: tuple[tuple[str, str], ...]  # settings and circumstances
+    sources: tuple[Source, ...]  # whose method it is
 
     @property
     def mean_of(self) -> str:

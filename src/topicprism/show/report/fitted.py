@@ -14,6 +14,7 @@ from topicprism.inference import infer, predict
 from topicprism.model import Model
 from topicprism.samplers.state import mean_assignment
 from topicprism.scales import unscaled
+from topicprism.show.citations import Source, sources_of
 from topicprism.show.effects import Effects, effects
 from topicprism.show.report.facts import Reading
 from topicprism.vectorizer import stop_words
@@ -45,6 +46,7 @@ class Fitted:
     spectrum: Array | None
     info: Mapping[str, Any]
     name: str
+    sources: tuple[Source, ...]
     n_threads: int
 
     def infer(self, counts: Counts) -> DocTopic:
@@ -81,6 +83,7 @@ def fitted(pipeline: Any) -> Fitted:
         spectrum=getattr(topics, "spectrum_", None),
         info=info,
         name=type(topics).__name__,
+        sources=sources_of(type(topics)),
         n_threads=effective_n_jobs(getattr(topics, "n_jobs", None)),
     )
 

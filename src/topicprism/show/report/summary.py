@@ -82,6 +82,7 @@ def summarise(
         reading=what.reading,
         parameters=_parameters(what),
         about=about(what),
+        sources=what.sources,
     )
     return replace(facts, sentences=sentences(facts))
 
