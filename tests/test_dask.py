@@ -12,7 +12,7 @@ from scipy.sparse import csr_array
 from varied_texts import varied_texts
 
 import topicprism
-from topicprism import Corpus, GibbsSLDA, SpectralSLDA
+from topicprism import Corpus, GibbsSLDA, SpectralLDA, SpectralSLDA
 from topicprism.datasets import make_slda
 from topicprism.documents import OnDisk
 from topicprism.spectral.moments import word_sums
@@ -140,6 +140,18 @@ def test_predictions_of_a_collection_are_one(client):
     blocks = da.from_array(X.toarray(), chunks=(100, -1)).map_blocks(csr_array)
     assert_array_equal(counts.predict(blocks).compute(), counts.predict(X))
     assert_array_equal(counts.transform(blocks).compute(), counts.transform(X))
+
+
+def test_words_alone(client):
+    table, ddf = texts_of(600, [(3, "review", None)])
+    options = {"n_topics": 3, "estimator": SpectralLDA, "random_state": 0}
+    plain = topicprism.fit(table["review"], **options)
+    for texts, named in ((ddf["review"], {}), (ddf, {"text": "review"})):
+        found = topicprism.fit(texts, **named, **options)
+        assert_allclose(found.model.mu, plain.model.mu, atol=1e-10)
+        for name in ("n_documents", "n_left_out", "fingerprint"):
+            assert found.info[name] == plain.info[name], name
+        assert "response" not in found.info
 
 
 def test_a_frame_by_the_names_of_its_columns(client):

@@ -16,7 +16,7 @@ from scipy.sparse import csr_array
 from varied_texts import varied_texts
 
 import topicprism
-from topicprism import Corpus, GibbsSLDA, SpectralSLDA
+from topicprism import Corpus, GibbsSLDA, SpectralLDA, SpectralSLDA
 from topicprism.datasets import make_slda
 from topicprism.spectral.moments import word_sums
 
@@ -171,6 +171,20 @@ def test_spark_connect_has_the_same_bits(by_cores):
     assert sessions("connect") == by_cores[:1]
 
 
+@pytest.mark.parametrize("named", [{"text": "review"}, {"text": "review", "target": "stars"}])
+def test_words_alone(spark, named):
+    texts, y = varied_texts(400)
+    texts[3] = None
+    rows = list(zip(texts, y, strict=True))
+    frame = spark.createDataFrame(rows, "review string, stars double").repartition(3)
+    options = OPTIONS | {"estimator": SpectralLDA}
+    with pytest.warns(topicprism.MissingValuesWarning, match="1 of 400 documents are left out"):
+        found = topicprism.fit(frame, **named, **options)
+    plain = topicprism.fit([text for text in texts if text], **options)
+    assert_array_equal(found.model.mu, plain.model.mu)
+    assert ("response" in found.info) == ("target" in named)
+
+
 # --- what travels -------------------------------------------------------------------------------
 
 
@@ -238,7 +252,7 @@ def test_executors_without_topicprism_are_a_sentence():
         ("review, stars", {"target": "star"}, r"without a column 'star'; its columns are"),
         ("stars as review, stars", {}, r"column 'review' is of type double, but one of texts was"),
         ("review, 'many' as stars", {}, r"'stars' is of type string \(such as 'many'\), but numb"),
-        ("review, stars", {"target": None}, r"without target= for SpectralSLDA, but expected a co"),
+        ("review, stars", {"target": None}, r"without the column of the responses, one of 'rev"),
         ("review, stars", {"estimator": GibbsSLDA}, r"for GibbsSLDA, which needs all documents in"),
         ("review, 2.0 as stars", {}, r"y is 2 for all 400 documents"),
         ("review, double('nan') as stars", {}, r"got no documents, but at least one was expected"),
