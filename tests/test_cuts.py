@@ -10,18 +10,16 @@ import numpy as np
 import pytest
 from dask.sizeof import sizeof
 from numpy.testing import assert_allclose
-from scipy.sparse import csr_array
+from scipy.sparse import csr_array, vstack
 from varied_texts import varied_texts
 
 from topicprism import AutoSLDA, Corpus, SpectralLDA, SpectralSLDA
 from topicprism.datasets import make_slda
-from topicprism.documents import OnDisk, Threaded
+from topicprism.documents import OnDisk
 from topicprism.documents.corpus import alike, joined
-from topicprism.documents.subsets import ALL, of_subsets, selected_documents
+from topicprism.documents.subsets import ALL, in_memory, of_subsets, selected_documents
 from topicprism.documents.sums import Additive
-from topicprism.estimators.base import generator
-from topicprism.learn.auto import learn
-from topicprism.learn.defaults import MODEL, TEXT
+from topicprism.learn.defaults import MODEL, SAMPLED, TEXT
 from topicprism.learn.judging import words_together
 from topicprism.learn.refine import gradients
 from topicprism.pipeline.collections import Aside, read, summary
@@ -126,10 +124,7 @@ def many(monkeypatch):
 
 
 def fit(estimator, docs):
-    if hasattr(estimator, "fit_documents"):
-        return estimator.fit_documents(docs)
-    result = learn(docs, estimator._request(), generator(estimator.random_state))
-    return estimator._keep(result, 0)
+    return estimator.fit_documents(docs)
 
 
 def assert_same(one, other, atol=0.0):
@@ -145,7 +140,7 @@ def assert_same(one, other, atol=0.0):
 @pytest.mark.parametrize("how", ["10", "unequal, some empty"])
 def test_few_documents_have_the_same_bits_in_any_shards(of_model, of_text, how):
     for estimator, docs in ((SpectralSLDA, of_model), (SpectralLDA, of_text)):
-        whole = fit(estimator(random_state=0), Threaded(docs, 1))
+        whole = estimator(random_state=0).fit(docs.counts, docs.y)
         assert_same(whole, fit(estimator(random_state=0), Shards(cut(docs, how))))
 
 
@@ -242,6 +237,41 @@ def test_sampled_topics_have_the_same_bits(of_text, many, short_chains):
     whole, found = (fit(AutoSLDA(5, random_state=0), Shards(s)) for s in shards)
     assert "Gibbs chain" in whole.selection_.reasons["method"]
     assert_same(whole, found)
+
+
+def with_short(corpus, n):
+    """The documents, and as many again and more that have no words, one or two."""
+    short = np.zeros((n, corpus.n_words), int)
+    short[::10, 3] = 1
+    short[5::10, 4:6] = 1
+    X = csr_array(vstack([corpus.counts, short]))
+    return Corpus(X, np.concatenate([corpus.y, np.linspace(0, 1, n)]))
+
+
+@pytest.mark.filterwarnings("ignore:2000 documents have fewer than 3 words")
+@pytest.mark.parametrize("sampled", [False, True])
+def test_many_short_documents_are_not_gathered(of_text, many, short_chains, monkeypatch, sampled):
+    """Those without a word have one key, below all others: samples would be full of them."""
+    came, docs = [], with_short(of_text, 2000)
+
+    def gathered(docs, found):
+        came.append(len(found.corpus))
+        return in_memory(docs, found)
+
+    monkeypatch.setattr("topicprism.learn.survey.in_memory", gathered)
+    monkeypatch.setitem(vars(MODEL), "noise_documents", 400)
+    monkeypatch.setitem(vars(SAMPLED), "max_documents", 400)
+    new = AutoSLDA if sampled else SpectralSLDA
+    fits = [
+        fit(new(5, random_state=0), some)
+        for some in (docs, Shards([docs]), Shards(docs.shards(7)), Shards([of_text]))
+    ]
+    assert ("Gibbs chain" in fits[0].selection_.reasons["method"]) == sampled
+    assert came[:2] == [came[0]] * 2
+    assert abs(came[0] - 400) <= 6
+    for other in fits[1:]:
+        assert_same(fits[0], other, 1e-10)
+    assert_allclose(fits[0].predict(docs.counts[-1:]), fits[0].predict(docs.counts[-2:-1]))
 
 
 def test_two_fits_by_one_engine_have_the_same_bits(of_model, many):
