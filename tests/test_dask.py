@@ -322,7 +322,15 @@ def test_workers_of_another_version_are_refused(client, monkeypatch):
     ("columns", "sentence"),
     [
         ([(130, "review", 5.5)], r"partition 1: document 10 is 5.5 of type float, expected str"),
-        ([(130, "stars", "many")], r"partition 1: y has dtype .*, which is not numeric"),
+        ([(120, "review", " "), (130, "review", 5.5)], r"partition 1: document 10 is 5.5 of type"),
+        (
+            [(130, "stars", "many")],
+            r"partition 1: y has .* not numeric \(document 10 has 'many'",
+        ),
+        (
+            [(123, "stars", None), (124, "review", ""), (130, "stars", "many")],
+            r"partition 1: .* not numeric \(document 10 has 'many'\)",
+        ),
         ([(i, "stars", 2.0) for i in range(600)], r"y is 2 for all 600 documents"),
     ],
 )
