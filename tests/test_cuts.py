@@ -17,16 +17,26 @@ from topicprism import AutoSLDA, Corpus, SpectralLDA, SpectralSLDA
 from topicprism.datasets import make_slda
 from topicprism.documents import OnDisk
 from topicprism.documents.corpus import alike, joined
-from topicprism.documents.subsets import ALL, in_memory, of_subsets, selected_documents
-from topicprism.documents.sums import Additive
+from topicprism.documents.subsets import (
+    ALL,
+    KeyCounts,
+    SelectedDocuments,
+    Sums,
+    in_memory,
+    of_subsets,
+    selected_documents,
+)
+from topicprism.documents.sums import Additive, Extent, RunningMoments
 from topicprism.learn.defaults import MODEL, SAMPLED, TEXT
 from topicprism.learn.judging import words_together
+from topicprism.learn.proportions import Inferred
 from topicprism.learn.refine import gradients
 from topicprism.pipeline.collections import Aside, read, summary
 from topicprism.pipeline.scoring import Kept
 from topicprism.pipeline.streaming import Texts
+from topicprism.relatives import anchors
 from topicprism.spectral.basis import BASIS
-from topicprism.spectral.moments import pair_products
+from topicprism.spectral.moments import WordSums, pair_products
 from topicprism.vectorizer import FastCountVectorizer
 from topicprism.vectorizer.counting import merge
 from topicprism.vectorizer.lexicon import empty
@@ -290,10 +300,6 @@ def test_documents_in_memory_and_elsewhere_have_one_answer(of_text, many):
 
 # --- sums -----------------------------------------------------------------------------------
 
-ELSEWHERE = {  # sums that no engine takes
-    "Sums": "of anchors, in memory",
-}
-
 
 def test_sums_change_nothing_that_is_added(of_text, of_model, many, monkeypatch):
     monkeypatch.setitem(vars(TEXT), "learn_documents", 10**6)
@@ -311,10 +317,9 @@ def test_sums_change_nothing_that_is_added(of_text, of_model, many, monkeypatch)
     model, docs = estimator.model_, Watchful(of_text.shards(3))
     docs.total(words_together, np.arange(5), ALL)
     docs.total(gradients, model, model.eta)
-    named = {kind.__name__ for kind in seen | docs.seen}
-    classes = {kind.__name__ for kind in every(Additive)} | {"WordSums", "RunningMoments", "Extent"}
-    classes |= {"KeyCounts", "SelectedDocuments", "Inferred"}
-    assert classes - named <= set(ELSEWHERE)
+    of_learning = {*every(Additive), WordSums, RunningMoments, Extent, KeyCounts}
+    of_learning |= {SelectedDocuments, Sums, Inferred}
+    assert of_learning - seen - docs.seen <= {anchors.Sums}  # in memory: tests/test_sums.py
 
 
 def every(kind):

@@ -18,7 +18,10 @@ from varied_texts import varied_texts
 import topicprism
 from topicprism import Corpus, GibbsSLDA, SpectralLDA, SpectralSLDA
 from topicprism.datasets import make_slda
+from topicprism.pipeline.inputs import kept
+from topicprism.pipeline.provenance import Ledger
 from topicprism.spectral.moments import word_sums
+from topicprism.vectorizer import FastCountVectorizer
 
 LIMIT = 600  # seconds that a test may take
 SCRIPT = Path(__file__).with_name("on_spark.py")
@@ -51,6 +54,7 @@ from on_spark import OPTIONS, digest, frame_of, session  # noqa: E402
 from topicprism.engines import spark as engine  # noqa: E402
 from topicprism.engines import stages  # noqa: E402
 from topicprism.engines.spark import OnSpark  # noqa: E402
+from topicprism.pipeline import spark as of_frames  # noqa: E402
 
 pytestmark = pytest.mark.filterwarnings("ignore")  # of Spark's, about pandas
 
@@ -204,6 +208,21 @@ def test_what_is_shared_is_unpacked_once_for_a_task(spark, corpus, many, tmp_pat
     docs = OnSpark(few, docs.n_shards, docs.n_words)
     assert docs.total(lambda c, _: len(c), Shared()) == 1200
     assert len(list(tmp_path.iterdir())) <= 2
+
+
+def test_what_is_known_of_texts_adds_up_to_something_new():
+    texts, y = varied_texts(60)
+    one, other = (summary_of_texts(texts[i : i + 30], y[i : i + 30]) for i in (0, 30))
+    before = pickle.dumps((one, other))
+    assert pickle.dumps(one + other) == pickle.dumps(one + other) != pickle.dumps(one)
+    assert pickle.dumps((one, other)) == before
+
+
+def summary_of_texts(texts, y):
+    batch, counts = kept(texts, y), FastCountVectorizer()
+    return of_frames.summary(
+        of_frames.Read(counts.count(texts), batch.y, Ledger().add(batch), None)
+    )
 
 
 # --- failures -----------------------------------------------------------------------------------
