@@ -298,6 +298,7 @@ def test_a_frame_without_rows_is_a_sentence(spark):
             r"over 7 words and over ",
         ),
         ([Corpus(csr_array([[0.5, 2.0]]), np.ones(1))], r"counts contain fractions \(0.5 at docum"),
+        ([Corpus(csr_array([[1, 2]]), np.full(1, np.nan))], r"y contains NaN, .* \(nan for docum"),
     ],
 )
 def test_what_are_no_documents_is_a_sentence(spark, corpus, values, sentence):
