@@ -14,7 +14,7 @@ from scipy.sparse import csr_array, vstack
 from varied_texts import varied_texts
 
 from topicprism import AutoSLDA, Corpus, SpectralLDA, SpectralSLDA
-from topicprism.datasets import make_slda
+from topicprism.datasets import draw_model, make_slda
 from topicprism.documents import OnDisk
 from topicprism.documents.corpus import alike, joined
 from topicprism.documents.subsets import (
@@ -31,6 +31,7 @@ from topicprism.learn.defaults import MODEL, SAMPLED, TEXT
 from topicprism.learn.judging import words_together
 from topicprism.learn.proportions import Inferred
 from topicprism.learn.refine import gradients
+from topicprism.learn.ridge import completion
 from topicprism.pipeline.collections import Aside, read, summary
 from topicprism.pipeline.scoring import Kept
 from topicprism.pipeline.streaming import Texts
@@ -239,6 +240,17 @@ def test_shards_on_dask(case, how, client):
     dask = pytest.importorskip("topicprism.engines.dask")
     delayed = pytest.importorskip("dask").delayed
     case(how, lambda shards: dask.OnDask.of(list(map(delayed, shards))))
+
+
+@pytest.mark.parametrize("how", CUTS)
+def test_the_likelihood_of_words(of_text, how, rng):
+    model = draw_model(of_text.n_words, 3, rng)
+    half = KeyCounts.of(of_text).share(0, 0.5)
+    whole, found = (
+        Shards(s).total(completion, model, half) for s in ([of_text], cut(of_text, how))
+    )
+    assert found.words == whole.words > 1000
+    assert_allclose(found.logs, whole.logs, rtol=1e-12)
 
 
 def test_sampled_topics_have_the_same_bits(of_text, many, short_chains):
