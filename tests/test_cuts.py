@@ -233,7 +233,11 @@ def test_shards_in_files_read_by_processes(case, processes, tmp_path):
 @pytest.mark.usefixtures("limit")
 @pytest.mark.parametrize(
     ("case", "how"),
-    [("text", "unequal, some empty"), ("noise looked for", "10")],
+    [
+        ("text", "unequal, some empty"),
+        ("noise looked for", "10"),
+        ("words alone", "unequal, some empty"),
+    ],
     indirect=["case"],
 )
 def test_shards_on_dask(case, how, client):

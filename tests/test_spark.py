@@ -7,6 +7,7 @@ import shutil
 import signal
 import subprocess
 import sys
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -149,6 +150,22 @@ def test_an_automatic_fit_is_that_of_documents_in_memory(spark, many):
     found, plain = (SpectralSLDA(random_state=0).fit_documents(d) for d in (docs, corpus))
     docs.unpersist()
     for name in ("components_", "coef_", "coef_std_", "noise_variance_"):
+        assert_allclose(getattr(found, name), getattr(plain, name), rtol=0, atol=1e-10)
+
+
+@pytest.mark.parametrize("estimator", [SpectralSLDA, SpectralLDA])
+def test_text_and_words_alone_however_they_are_cut(spark, many, monkeypatch, estimator):
+    monkeypatch.setattr(engine, "ENTRIES", 60)
+    texts, y = varied_texts(700)
+    X = FastCountVectorizer(min_df=2, max_df=0.5).fit_transform(texts)
+    corpus = Corpus(X, np.array(y))
+    edges = [0, 0, 3, 3, 300, 301, 700]
+    shards = [corpus.rows(start, stop) for start, stop in pairwise(edges)]
+    docs = OnSpark.of(corpora(spark, shards))
+    assert docs.n_shards > stages.AT_ONCE
+    found, plain = (estimator(5, random_state=0).fit_documents(d) for d in (docs, corpus))
+    docs.unpersist()
+    for name in ("components_", "alpha_", *(["coef_"] if estimator is SpectralSLDA else [])):
         assert_allclose(getattr(found, name), getattr(plain, name), rtol=0, atol=1e-10)
 
 
