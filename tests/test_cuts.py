@@ -300,6 +300,15 @@ def test_many_short_documents_are_not_gathered(of_text, many, short_chains, monk
     assert_allclose(fits[0].predict(docs.counts[-1:]), fits[0].predict(docs.counts[-2:-1]))
 
 
+@pytest.mark.filterwarnings("ignore:6000 of 6700 documents have fewer than 3 words")
+@pytest.mark.parametrize("estimator", [SpectralSLDA, SpectralLDA])
+def test_short_documents_beside_few_change_last_digits_only(of_text, estimator):
+    """There may be more of them than are looked at again and again."""
+    short = with_short(of_text, 6000)
+    one, other = (estimator(random_state=0).fit(c.counts, c.y) for c in (of_text, short))
+    assert_same(one, other, 1e-10)
+
+
 def test_two_fits_by_one_engine_have_the_same_bits(of_model, many):
     docs = Shards(cut(of_model, "10"))
     one, other = (fit(SpectralSLDA(random_state=0), docs) for _ in range(2))

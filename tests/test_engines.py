@@ -239,7 +239,7 @@ def test_shards_over_two_vocabularies_are_refused(corpus, tmp_path):
 
 
 def test_passes_are_as_many_as_the_docs_say(monkeypatch):
-    """docs/speed.md: five to seven for a sketch, and two more for standard errors."""
+    """README.md: five to ten for a sketch, here seven at most; and two more for standard errors."""
     monkeypatch.setattr("topicprism.learn.survey.MAX_ORDERED", 100)
     monkeypatch.setattr("topicprism.documents.subsets.MAX_ORDERED", 100)
     X, y, _ = make_slda(2000, n_words=80, n_topics=4, doc_length=60, random_state=0)
