@@ -1,6 +1,6 @@
 import os
 import signal
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 
 import numpy as np
 import pytest
@@ -51,18 +51,25 @@ def short_chains(monkeypatch):
 LIMIT = 180  # seconds for a test of processes, on a busy machine; they take few
 
 
-@pytest.fixture
-def limit():
-    """Ends a test that waits for what will not come."""
+@contextmanager
+def deadline(what):
+    """Ends what waits for what will not come."""
 
     def stop(*_):
-        pytest.fail(f"the test took more than {LIMIT} seconds")
+        pytest.fail(f"{what} took more than {LIMIT} seconds")
 
-    before = signal.signal(signal.SIGALRM, stop)
-    signal.alarm(LIMIT)
-    yield
-    signal.alarm(0)
-    signal.signal(signal.SIGALRM, before)
+    before, left = signal.signal(signal.SIGALRM, stop), signal.alarm(LIMIT)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGALRM, before)
+        signal.alarm(left)
+
+
+@pytest.fixture
+def limit():
+    with deadline("the test"):
+        yield
 
 
 def end_once(path):
@@ -80,11 +87,11 @@ def dask_cluster(n_workers=2, **options):
 
     given = {"threads_per_worker": 1, "processes": True, "dashboard_address": None}
     quiet = {"distributed.scheduler.allowed-failures": 1, "dataframe.convert-string": False}
-    with (
-        dask.config.set(quiet | options.pop("config", {})),
-        LocalCluster(n_workers, host="127.0.0.1", **given, **options) as cluster,
-        Client(cluster) as client,
-    ):
+    with ExitStack() as stack:
+        stack.enter_context(dask.config.set(quiet | options.pop("config", {})))
+        with deadline("a cluster"):
+            cluster = LocalCluster(n_workers, host="127.0.0.1", **given, **options)
+            client = stack.enter_context(Client(stack.enter_context(cluster)))
         yield client
 
 

@@ -10,25 +10,34 @@ import numpy as np
 import pytest
 from dask.sizeof import sizeof
 from numpy.testing import assert_allclose
-from scipy.sparse import csr_array
+from scipy.sparse import csr_array, vstack
 from varied_texts import varied_texts
 
 from topicprism import AutoSLDA, Corpus, SpectralLDA, SpectralSLDA
-from topicprism.datasets import make_slda
-from topicprism.documents import OnDisk, Threaded
+from topicprism.datasets import draw_model, make_slda
+from topicprism.documents import OnDisk
 from topicprism.documents.corpus import alike, joined
-from topicprism.documents.subsets import ALL, of_subsets, selected_documents
-from topicprism.documents.sums import Additive
-from topicprism.estimators.base import generator
-from topicprism.learn.auto import learn
-from topicprism.learn.defaults import MODEL, TEXT
+from topicprism.documents.subsets import (
+    ALL,
+    KeyCounts,
+    SelectedDocuments,
+    Sums,
+    in_memory,
+    of_subsets,
+    selected_documents,
+)
+from topicprism.documents.sums import Additive, Extent, RunningMoments
+from topicprism.learn.defaults import MODEL, SAMPLED, TEXT
 from topicprism.learn.judging import words_together
+from topicprism.learn.proportions import Inferred
 from topicprism.learn.refine import gradients
+from topicprism.learn.ridge import completion
 from topicprism.pipeline.collections import Aside, read, summary
 from topicprism.pipeline.scoring import Kept
 from topicprism.pipeline.streaming import Texts
+from topicprism.relatives import anchors
 from topicprism.spectral.basis import BASIS
-from topicprism.spectral.moments import pair_products
+from topicprism.spectral.moments import WordSums, pair_products
 from topicprism.vectorizer import FastCountVectorizer
 from topicprism.vectorizer.counting import merge
 from topicprism.vectorizer.lexicon import empty
@@ -126,10 +135,7 @@ def many(monkeypatch):
 
 
 def fit(estimator, docs):
-    if hasattr(estimator, "fit_documents"):
-        return estimator.fit_documents(docs)
-    result = learn(docs, estimator._request(), generator(estimator.random_state))
-    return estimator._keep(result, 0)
+    return estimator.fit_documents(docs)
 
 
 def assert_same(one, other, atol=0.0):
@@ -145,7 +151,7 @@ def assert_same(one, other, atol=0.0):
 @pytest.mark.parametrize("how", ["10", "unequal, some empty"])
 def test_few_documents_have_the_same_bits_in_any_shards(of_model, of_text, how):
     for estimator, docs in ((SpectralSLDA, of_model), (SpectralLDA, of_text)):
-        whole = fit(estimator(random_state=0), Threaded(docs, 1))
+        whole = estimator(random_state=0).fit(docs.counts, docs.y)
         assert_same(whole, fit(estimator(random_state=0), Shards(cut(docs, how))))
 
 
@@ -227,7 +233,11 @@ def test_shards_in_files_read_by_processes(case, processes, tmp_path):
 @pytest.mark.usefixtures("limit")
 @pytest.mark.parametrize(
     ("case", "how"),
-    [("text", "unequal, some empty"), ("noise looked for", "10")],
+    [
+        ("text", "unequal, some empty"),
+        ("noise looked for", "10"),
+        ("words alone", "unequal, some empty"),
+    ],
     indirect=["case"],
 )
 def test_shards_on_dask(case, how, client):
@@ -236,12 +246,67 @@ def test_shards_on_dask(case, how, client):
     case(how, lambda shards: dask.OnDask.of(list(map(delayed, shards))))
 
 
+@pytest.mark.parametrize("how", CUTS)
+def test_the_likelihood_of_words(of_text, how, rng):
+    model = draw_model(of_text.n_words, 3, rng)
+    half = KeyCounts.of(of_text).share(0, 0.5)
+    whole, found = (
+        Shards(s).total(completion, model, half) for s in ([of_text], cut(of_text, how))
+    )
+    assert found.words == whole.words > 1000
+    assert_allclose(found.logs, whole.logs, rtol=1e-12)
+
+
 def test_sampled_topics_have_the_same_bits(of_text, many, short_chains):
     """They are sampled from documents in memory, whose sketch is their own."""
     shards = ([of_text], cut(of_text, "unequal, some empty"))
     whole, found = (fit(AutoSLDA(5, random_state=0), Shards(s)) for s in shards)
     assert "Gibbs chain" in whole.selection_.reasons["method"]
     assert_same(whole, found)
+
+
+def with_short(corpus, n):
+    """The documents, and as many again and more that have no words, one or two."""
+    short = np.zeros((n, corpus.n_words), int)
+    short[::10, 3] = 1
+    short[5::10, 4:6] = 1
+    X = csr_array(vstack([corpus.counts, short]))
+    return Corpus(X, np.concatenate([corpus.y, np.linspace(0, 1, n)]))
+
+
+@pytest.mark.filterwarnings("ignore:2000 documents have fewer than 3 words")
+@pytest.mark.parametrize("sampled", [False, True])
+def test_many_short_documents_are_not_gathered(of_text, many, short_chains, monkeypatch, sampled):
+    """Those without a word have one key, below all others: samples would be full of them."""
+    came, docs = [], with_short(of_text, 2000)
+
+    def gathered(docs, found):
+        came.append(len(found.corpus))
+        return in_memory(docs, found)
+
+    monkeypatch.setattr("topicprism.learn.survey.in_memory", gathered)
+    monkeypatch.setitem(vars(MODEL), "noise_documents", 400)
+    monkeypatch.setitem(vars(SAMPLED), "max_documents", 400)
+    new = AutoSLDA if sampled else SpectralSLDA
+    fits = [
+        fit(new(5, random_state=0), some)
+        for some in (docs, Shards([docs]), Shards(docs.shards(7)), Shards([of_text]))
+    ]
+    assert ("Gibbs chain" in fits[0].selection_.reasons["method"]) == sampled
+    assert came[:2] == [came[0]] * 2
+    assert abs(came[0] - 400) <= 6
+    for other in fits[1:]:
+        assert_same(fits[0], other, 1e-10)
+    assert_allclose(fits[0].predict(docs.counts[-1:]), fits[0].predict(docs.counts[-2:-1]))
+
+
+@pytest.mark.filterwarnings("ignore:6000 of 6700 documents have fewer than 3 words")
+@pytest.mark.parametrize("estimator", [SpectralSLDA, SpectralLDA])
+def test_short_documents_beside_few_change_last_digits_only(of_text, estimator):
+    """There may be more of them than are looked at again and again."""
+    short = with_short(of_text, 6000)
+    one, other = (estimator(random_state=0).fit(c.counts, c.y) for c in (of_text, short))
+    assert_same(one, other, 1e-10)
 
 
 def test_two_fits_by_one_engine_have_the_same_bits(of_model, many):
@@ -260,10 +325,6 @@ def test_documents_in_memory_and_elsewhere_have_one_answer(of_text, many):
 
 # --- sums -----------------------------------------------------------------------------------
 
-ELSEWHERE = {  # sums that no engine takes
-    "Sums": "of anchors, in memory",
-}
-
 
 def test_sums_change_nothing_that_is_added(of_text, of_model, many, monkeypatch):
     monkeypatch.setitem(vars(TEXT), "learn_documents", 10**6)
@@ -281,10 +342,9 @@ def test_sums_change_nothing_that_is_added(of_text, of_model, many, monkeypatch)
     model, docs = estimator.model_, Watchful(of_text.shards(3))
     docs.total(words_together, np.arange(5), ALL)
     docs.total(gradients, model, model.eta)
-    named = {kind.__name__ for kind in seen | docs.seen}
-    classes = {kind.__name__ for kind in every(Additive)} | {"WordSums", "RunningMoments", "Extent"}
-    classes |= {"KeyCounts", "SelectedDocuments", "Inferred"}
-    assert classes - named <= set(ELSEWHERE)
+    of_learning = {*every(Additive), WordSums, RunningMoments, Extent, KeyCounts}
+    of_learning |= {SelectedDocuments, Sums, Inferred}
+    assert of_learning - seen - docs.seen <= {anchors.Sums}  # in memory: tests/test_sums.py
 
 
 def every(kind):

@@ -3,6 +3,9 @@
 import os
 import time
 import warnings
+from dataclasses import dataclass
+from functools import reduce
+from operator import add
 
 import numpy as np
 import pytest
@@ -12,7 +15,7 @@ from scipy.sparse import csr_array
 from varied_texts import varied_texts
 
 import topicprism
-from topicprism import Corpus, GibbsSLDA, SpectralSLDA
+from topicprism import Corpus, GibbsSLDA, SpectralLDA, SpectralSLDA
 from topicprism.datasets import make_slda
 from topicprism.documents import OnDisk
 from topicprism.spectral.moments import word_sums
@@ -22,8 +25,14 @@ import dask
 import dask.array as da
 import dask.bag as db
 
+from topicprism.engines import tasks as tasks_of
 from topicprism.engines.dask import MOST_BYTES, OnDask, runs
 from topicprism.engines.tasks import check_workers
+from topicprism.kernels.blas import one_blas_thread
+from topicprism.pipeline import collections
+from topicprism.pipeline.drawing import Drawn
+from topicprism.pipeline.inputs import Batch
+from topicprism.pipeline.streaming import Texts
 
 pytestmark = [
     pytest.mark.filterwarnings("ignore"),  # of Dask's, as workers come and go
@@ -142,6 +151,18 @@ def test_predictions_of_a_collection_are_one(client):
     assert_array_equal(counts.transform(blocks).compute(), counts.transform(X))
 
 
+def test_words_alone(client):
+    table, ddf = texts_of(600, [(3, "review", None)])
+    options = {"n_topics": 3, "estimator": SpectralLDA, "random_state": 0}
+    plain = topicprism.fit(table["review"], **options)
+    for texts, named in ((ddf["review"], {}), (ddf, {"text": "review"})):
+        found = topicprism.fit(texts, **named, **options)
+        assert_allclose(found.model.mu, plain.model.mu, atol=1e-10)
+        for name in ("n_documents", "n_left_out", "fingerprint"):
+            assert found.info[name] == plain.info[name], name
+        assert "response" not in found.info
+
+
 def test_a_frame_by_the_names_of_its_columns(client):
     table, ddf = texts_of(300, [])
     options = {"n_topics": 3, "estimator": SpectralSLDA, "random_state": 0}
@@ -215,6 +236,98 @@ def test_of_large_things_that_shards_need_nothing_is_said(client, corpus):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         assert docs.total(size_of, np.zeros(1_500_000)) == 2 * 12_000_000
+
+
+def types(c):
+    return [tuple(a.dtype.str for a in (c.counts.indptr, c.counts.indices, c.counts.data, c.y))]
+
+
+def test_all_shards_have_the_same_types(client, corpus):
+    """So that a worker compiles each kernel once."""
+    small, wide = csr_array(corpus.counts[:9], dtype=np.int8), csr_array(corpus.counts[9:30])
+    wide.indptr, wide.indices = wide.indptr.astype(np.int64), wide.indices.astype(np.int64)
+    frequent = csr_array([[70_000.0] + 59 * [0]])
+    shards = [(small, corpus.y[:9].astype(np.float32)), (wide, corpus.y[9:30]), (frequent, [1])]
+    docs = OnDask.of([dask.delayed(Corpus(X, np.asarray(y))) for X, y in shards])
+    found = docs.total(types)
+    assert len(found) == 3
+    assert set(found) == {("<i4", "<i4", "<u4", "<f8")}
+
+
+def test_sums_are_added_up_eight_at_a_time_in_their_order(client, monkeypatch):
+    plain, at_once = tasks_of.submit, []
+
+    def noted(client, function, *args, **options):
+        if function is tasks_of._add:
+            at_once.append(len(args))
+        return plain(client, function, *args, **options)
+
+    monkeypatch.setattr(tasks_of, "submit", noted)
+    parts = [[i] for i in range(70)]
+    found = tasks_of.added(client, [plain(client, tasks_of.hold, part) for part in parts])
+    assert found == list(range(70))
+    assert at_once == [*[8] * 8, 6, 8, 1, 2]
+
+
+def let_blas_have(n):
+    import scipy.linalg.cython_blas  # noqa: F401
+    from threadpoolctl import ThreadpoolController
+
+    with one_blas_thread:  # after which any thread may set it
+        pass
+    ThreadpoolController().limit(limits=n, user_api="blas")
+
+
+def blas_threads(*_):
+    from threadpoolctl import threadpool_info
+
+    return [one["num_threads"] for one in threadpool_info() if one["user_api"] == "blas"]
+
+
+def test_blas_has_one_thread_in_a_task(client, corpus):
+    """Whatever a worker lets it have elsewhere."""
+    client.run(let_blas_have, 2)
+    try:
+        for outside in client.run(blas_threads).values():
+            assert set(outside) == {2}
+        assert set(on_dask(corpus, 5).total(blas_threads)) == {1}
+    finally:
+        client.run(let_blas_have, 1)
+
+
+def noting(texts, path):
+    with path.open("a") as file:
+        file.write(f"{len(texts)}\n")
+    return texts
+
+
+def test_each_partition_is_read_once(client, tmp_path, many):
+    texts, y = (db.from_sequence(part, npartitions=6) for part in varied_texts(300))
+    read = texts.map_partitions(list).map_partitions(noting, tmp_path / "read")
+    topicprism.fit(read, y, estimator=SpectralSLDA)
+    assert [int(line) for line in (tmp_path / "read").read_text().split()] == [50] * 6
+
+
+@dataclass
+class Rows:
+    """A source of texts."""
+
+    texts: list
+
+    def batches(self):
+        yield from (Batch([text]) for text in self.texts)
+
+
+def test_texts_that_come_for_a_page_are_bounded(monkeypatch):
+    monkeypatch.setattr(Texts.__init__, "__defaults__", (1000,))
+    rows = [Rows([f"{i} " + "word " * (7 * i + j) for j in range(5)]) for i in range(1, 20)]
+    every = Drawn(0, 2**64 - 1, 2**64)
+    found = [collections.chosen_texts(source, every) for source in rows]
+    assert all(sum(map(len, part.texts)) < 1000 for part in found)
+    sums = [reduce(add, found), reduce(add, [reduce(add, found[i : i + 3]) for i in (0, 3, 6, 9)])]
+    expected = Texts([]) + Texts([text for source in rows for text in source.texts])
+    assert 3 < len(expected.texts) < 60
+    assert all(one.texts == expected.texts for one in sums)
 
 
 # --- failures -----------------------------------------------------------------------------------
@@ -310,7 +423,15 @@ def test_workers_of_another_version_are_refused(client, monkeypatch):
     ("columns", "sentence"),
     [
         ([(130, "review", 5.5)], r"partition 1: document 10 is 5.5 of type float, expected str"),
-        ([(130, "stars", "many")], r"partition 1: y has dtype .*, which is not numeric"),
+        ([(120, "review", " "), (130, "review", 5.5)], r"partition 1: document 10 is 5.5 of type"),
+        (
+            [(130, "stars", "many")],
+            r"partition 1: y has .* not numeric \(document 10 has 'many'",
+        ),
+        (
+            [(123, "stars", None), (124, "review", ""), (130, "stars", "many")],
+            r"partition 1: .* not numeric \(document 10 has 'many'\)",
+        ),
         ([(i, "stars", 2.0) for i in range(600)], r"y is 2 for all 600 documents"),
     ],
 )

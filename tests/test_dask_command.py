@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
+from conftest import LIMIT
 from numpy.testing import assert_allclose, assert_array_equal
 from varied_texts import varied_texts
 
@@ -65,8 +66,10 @@ def address(tmp_path_factory):
     argv = ("--host", "127.0.0.1", "--port", "0", "--dashboard-address", ":0")
     began = [start(code, *argv, log=folder / "scheduler")]
     try:
+        until = time.monotonic() + LIMIT
         while not (at := re.search(r"(tcp://\S+)", (folder / "scheduler").read_text())):
             assert began[0].poll() is None
+            assert time.monotonic() < until, "the scheduler says no address"
             time.sleep(0.1)
         for i in range(2):
             began.append(start(WORKER, at[1], *ALONE, log=folder / f"worker{i}"))

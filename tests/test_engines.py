@@ -159,6 +159,18 @@ def test_a_shard_is_checked_again_only_if_its_file_was_changed(corpus, tmp_path,
             os.utime(tmp_path / "000001.shard", ns=(0, 10**18))  # contents stay as they were
 
 
+@pytest.mark.parametrize("n_threads", [1, 3])
+def test_shards_that_will_be_wanted_are_asked_for(corpus, tmp_path, monkeypatch, n_threads):
+    """As many shards ahead as there are threads, so that each is asked for once, but the first."""
+    docs = OnDisk.write(tmp_path / "docs", corpus.shards(9), n_threads)
+    plain, asked = disk._begin_to_read, []
+    monkeypatch.setattr(disk, "_begin_to_read", lambda path: (asked.append(path), plain(path)))
+    for _ in range(2):
+        asked.clear()
+        assert docs.total(len) == len(corpus)
+        assert sorted(asked) == list(docs.shards[n_threads:])
+
+
 def test_a_folder_that_has_shards_is_not_written_over(corpus, tmp_path):
     OnDisk.write(tmp_path, [corpus])
     with pytest.raises(ValueError, match=r"has .shard files already, but an empty folder"):
@@ -227,7 +239,7 @@ def test_shards_over_two_vocabularies_are_refused(corpus, tmp_path):
 
 
 def test_passes_are_as_many_as_the_docs_say(monkeypatch):
-    """docs/speed.md: five to seven for a sketch, and two more for standard errors."""
+    """README.md: five to ten for a sketch, here seven at most; and two more for standard errors."""
     monkeypatch.setattr("topicprism.learn.survey.MAX_ORDERED", 100)
     monkeypatch.setattr("topicprism.documents.subsets.MAX_ORDERED", 100)
     X, y, _ = make_slda(2000, n_words=80, n_topics=4, doc_length=60, random_state=0)

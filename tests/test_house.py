@@ -239,6 +239,19 @@ def test_what_is_imported_is_declared():
     assert found <= known, f"{found - known} should be among the dependencies of pyproject.toml"
 
 
+def test_what_tests_import_is_there():
+    """A file of tests that cannot be imported may be left out without a word."""
+    for path in Path(__file__).parent.glob("test_*.py"):
+        for node in ast.parse(path.read_text()).body:
+            if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("topicprism"):
+                if "spark" in node.module:
+                    continue
+                home = importlib.import_module(node.module)
+                for name in (alias.name for alias in node.names):
+                    there = hasattr(home, name) or f"{node.module}.{name}" in MODULES
+                    assert there, f"{path.name}: {node.module} has no {name}"
+
+
 DEFAULT = r"^(\w+(?:, \w+)*) : .*?default=(.+)$"  # in a docstring
 KERNELS = {"jit", "inlined", "reordered", "plain", "kernel"}  # decorators of compiled functions
 DOORS = {"topicprism.pipeline.fitted.fit", "topicprism.vectorizer.FastCountVectorizer.__init__"}
@@ -279,6 +292,14 @@ def test_an_engine_is_short_and_the_root_has_little_at_hand():
         source = MODULES[f"topicprism.engines.{name}"].read_text()
         assert len(source.splitlines()) <= 150, f"engines/{name}.py is too long"
     assert len(list(ROOT.glob("*.py"))) <= 16
+
+
+def test_nothing_is_scattered():
+    """What ``Client.scatter`` brought to a worker is lost with it; a plot may have points."""
+    for module, path in MODULES.items():
+        if not module.startswith("topicprism.show"):
+            names = ast.walk(ast.parse(path.read_text()))
+            assert "scatter" not in {getattr(node, "attr", None) for node in names}, module
 
 
 def test_all_of_learning_is_read_at_a_glance():

@@ -120,7 +120,8 @@ def test_the_same_by_every_engine(rng, tmp_path):
     X, y, _ = draw_corpus(truth, 600, 60, rng)
     docs = Corpus(X, y)
     unseen = in_two(docs, 0.5, truth, draw_model(80, 4, rng))
-    engines = [docs, Threaded(docs, 1), Threaded(docs, 2), OnDisk.write(tmp_path / "docs", [docs])]
+    shards = OnDisk.write(tmp_path / "docs", docs.shards(7))
+    engines = [docs, Threaded(docs, 1), Threaded(docs, 2), shards, replace(shards, n_threads=2)]
     one, *others = [noise_by_split_half(engine, unseen) for engine in engines]
     for other in others:
         assert_allclose([other.value, other.std], [one.value, one.std], rtol=1e-9)

@@ -7,6 +7,7 @@ import shutil
 import signal
 import subprocess
 import sys
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -16,9 +17,12 @@ from scipy.sparse import csr_array
 from varied_texts import varied_texts
 
 import topicprism
-from topicprism import Corpus, GibbsSLDA, SpectralSLDA
+from topicprism import Corpus, GibbsSLDA, SpectralLDA, SpectralSLDA
 from topicprism.datasets import make_slda
+from topicprism.pipeline.inputs import kept
+from topicprism.pipeline.provenance import Ledger
 from topicprism.spectral.moments import word_sums
+from topicprism.vectorizer import FastCountVectorizer
 
 LIMIT = 600  # seconds that a test may take
 SCRIPT = Path(__file__).with_name("on_spark.py")
@@ -51,6 +55,7 @@ from on_spark import OPTIONS, digest, frame_of, session  # noqa: E402
 from topicprism.engines import spark as engine  # noqa: E402
 from topicprism.engines import stages  # noqa: E402
 from topicprism.engines.spark import OnSpark  # noqa: E402
+from topicprism.pipeline import spark as of_frames  # noqa: E402
 
 pytestmark = pytest.mark.filterwarnings("ignore")  # of Spark's, about pandas
 
@@ -148,6 +153,22 @@ def test_an_automatic_fit_is_that_of_documents_in_memory(spark, many):
         assert_allclose(getattr(found, name), getattr(plain, name), rtol=0, atol=1e-10)
 
 
+@pytest.mark.parametrize("estimator", [SpectralSLDA, SpectralLDA])
+def test_text_and_words_alone_however_they_are_cut(spark, many, monkeypatch, estimator):
+    monkeypatch.setattr(engine, "ENTRIES", 60)
+    texts, y = varied_texts(700)
+    X = FastCountVectorizer(min_df=2, max_df=0.5).fit_transform(texts)
+    corpus = Corpus(X, np.array(y))
+    edges = [0, 0, 3, 3, 300, 301, 700]
+    shards = [corpus.rows(start, stop) for start, stop in pairwise(edges)]
+    docs = OnSpark.of(corpora(spark, shards))
+    assert docs.n_shards > stages.AT_ONCE
+    found, plain = (estimator(5, random_state=0).fit_documents(d) for d in (docs, corpus))
+    docs.unpersist()
+    for name in ("components_", "alpha_", *(["coef_"] if estimator is SpectralSLDA else [])):
+        assert_allclose(getattr(found, name), getattr(plain, name), rtol=0, atol=1e-10)
+
+
 @pytest.fixture(scope="module")
 def by_cores():
     return sessions("local[1]", "local[2]", "local[3]")
@@ -171,6 +192,20 @@ def test_spark_connect_has_the_same_bits(by_cores):
     assert sessions("connect") == by_cores[:1]
 
 
+@pytest.mark.parametrize("named", [{"text": "review"}, {"text": "review", "target": "stars"}])
+def test_words_alone(spark, named):
+    texts, y = varied_texts(400)
+    texts[3] = None
+    rows = list(zip(texts, y, strict=True))
+    frame = spark.createDataFrame(rows, "review string, stars double").repartition(3)
+    options = OPTIONS | {"estimator": SpectralLDA}
+    with pytest.warns(topicprism.MissingValuesWarning, match="1 of 400 documents are left out"):
+        found = topicprism.fit(frame, **named, **options)
+    plain = topicprism.fit([text for text in texts if text], **options)
+    assert_array_equal(found.model.mu, plain.model.mu)
+    assert ("response" in found.info) == ("target" in named)
+
+
 # --- what travels -------------------------------------------------------------------------------
 
 
@@ -190,6 +225,21 @@ def test_what_is_shared_is_unpacked_once_for_a_task(spark, corpus, many, tmp_pat
     docs = OnSpark(few, docs.n_shards, docs.n_words)
     assert docs.total(lambda c, _: len(c), Shared()) == 1200
     assert len(list(tmp_path.iterdir())) <= 2
+
+
+def test_what_is_known_of_texts_adds_up_to_something_new():
+    texts, y = varied_texts(60)
+    one, other = (summary_of_texts(texts[i : i + 30], y[i : i + 30]) for i in (0, 30))
+    before = pickle.dumps((one, other))
+    assert pickle.dumps(one + other) == pickle.dumps(one + other) != pickle.dumps(one)
+    assert pickle.dumps((one, other)) == before
+
+
+def summary_of_texts(texts, y):
+    batch, counts = kept(texts, y), FastCountVectorizer()
+    return of_frames.summary(
+        of_frames.Read(counts.count(texts), batch.y, Ledger().add(batch), None)
+    )
 
 
 # --- failures -----------------------------------------------------------------------------------
@@ -238,7 +288,7 @@ def test_executors_without_topicprism_are_a_sentence():
         ("review, stars", {"target": "star"}, r"without a column 'star'; its columns are"),
         ("stars as review, stars", {}, r"column 'review' is of type double, but one of texts was"),
         ("review, 'many' as stars", {}, r"'stars' is of type string \(such as 'many'\), but numb"),
-        ("review, stars", {"target": None}, r"without target= for SpectralSLDA, but expected a co"),
+        ("review, stars", {"target": None}, r"without the column of the responses, one of 'rev"),
         ("review, stars", {"estimator": GibbsSLDA}, r"for GibbsSLDA, which needs all documents in"),
         ("review, 2.0 as stars", {}, r"y is 2 for all 400 documents"),
         ("review, double('nan') as stars", {}, r"got no documents, but at least one was expected"),
@@ -265,6 +315,7 @@ def test_a_frame_without_rows_is_a_sentence(spark):
             r"over 7 words and over ",
         ),
         ([Corpus(csr_array([[0.5, 2.0]]), np.ones(1))], r"counts contain fractions \(0.5 at docum"),
+        ([Corpus(csr_array([[1, 2]]), np.full(1, np.nan))], r"y contains NaN, .* \(nan for docum"),
     ],
 )
 def test_what_are_no_documents_is_a_sentence(spark, corpus, values, sentence):

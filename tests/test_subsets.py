@@ -133,6 +133,15 @@ def test_at_most_so_many(docs):
     assert SubsetDocuments(docs, some).total(len) == len(some.rows(docs))
 
 
+def test_a_part_of_a_part_is_what_both_have(docs):
+    keys = KeyCounts.of(docs)
+    first, last = keys.share(0, 0.6), keys.share(0.4, 1)
+    both = SubsetDocuments(SubsetDocuments(docs, first), last)
+    expected = all_words(docs.take(first.has(docs.keys) & last.has(docs.keys)))
+    assert 2000 < expected[0] < 2400
+    assert_allclose(both.total(all_words), expected)
+
+
 def test_many_documents_are_cut_within_a_bucket():
     """As many documents as no table of a test has: only their counts are made up."""
     keys = KeyCounts(np.full(BUCKETS, 1000))

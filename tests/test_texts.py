@@ -160,6 +160,28 @@ def test_documents_without_text_or_response_are_left_out_and_counted(kind):
     assert_array_equal(fitted.predict(NEW), same.predict(NEW))
 
 
+@pytest.mark.parametrize(
+    ("texts", "y", "message"),
+    [
+        ({0: None, 7: 5.5}, {}, "document 7 is 5.5 of type float, expected str"),
+        ({0: None}, {3: None, 7: "many"}, r"y has dtype object, .* \(document 7 has 'many'\)"),
+        ({0: " "}, dict.fromkeys(range(240), "many"), r"y has dtype <U4, .* \(document 1 has 'ma"),
+    ],
+)
+@pytest.mark.filterwarnings("ignore::topicprism.MissingValuesWarning")
+def test_rows_are_counted_before_any_are_left_out(texts, y, message):
+    both = [[changed.get(i, value) for i, value in enumerate(values)]
+            for changed, values in ((texts, TEXTS), (y, STARS))]  # fmt: skip
+    with pytest.raises(ValueError, match=message):
+        topicprism.fit(*both)
+
+
+def test_labels_may_be_numbers_and_strings():
+    labels = ["poor" if star < 3 else 1 for star in STARS]
+    found = topicprism.fit(TEXTS, labels, estimator=MedLDAClassifier(3, burn_in=2, n_kept=2))
+    assert found.topics.classes_.tolist() == ["1", "poor"]
+
+
 def test_a_missing_text_is_refused_where_every_document_needs_an_answer(pipeline):
     for refuse in (pipeline.predict, pipeline.transform, lambda t: clone(pipeline).fit(t, [1, 2])):
         with pytest.raises(ValueError, match=r"document 1 is None .* replace a missing one by ''"):
@@ -266,6 +288,7 @@ def test_parts_fitted_over_batches_make_a_pipeline(pipeline):
         (COUNTS * 0.5, STARS, {}, "counts contain fractions"),
         (pd.DataFrame(COUNTS.toarray()), STARS, {}, "with 0, 1, 2.* or counts as a sparse"),
         (TEXTS, ["good"] * 240, {}, "not numeric"),
+        (TEXTS, [*STARS[:10], "many", *STARS[11:]], {}, r"not numeric \(document 10 has 'many'\)"),
         (TEXTS, np.ones(240), {}, "y is 1 for all 240 documents"),
     ],
 )  # fmt: skip

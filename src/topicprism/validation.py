@@ -9,7 +9,7 @@ from typing import Any, cast
 import numpy as np
 from scipy.sparse import csr_array
 
-from topicprism._typing import Counts, Doc
+from topicprism._typing import Counts, Doc, Ints
 from topicprism.kernels import cpu
 from topicprism.limits import MAX_RESPONSE, MAX_WORDS, MIN_RESPONSE_GAP
 
@@ -97,8 +97,8 @@ def _not_a_count(value: float, where: str) -> str:
     )
 
 
-def check_response(y: Any, n_documents: int) -> Doc:
-    """One finite number per document."""
+def check_response(y: Any, n_documents: int, rows: Ints | None = None) -> Doc:
+    """One finite number per document; ``rows`` are their numbers, where others were left out."""
     refuse_masked(y, "responses y")
     given = np.asarray(y)
     texts = (
@@ -106,7 +106,10 @@ def check_response(y: Any, n_documents: int) -> Doc:
         if given.dtype.kind in "OU"
         else []
     )
-    first = f" (document {texts[0]} has {str(given.flat[texts[0]])!r:.40})" if texts else ""
+    first = ""
+    if texts:
+        row = texts[0] if rows is None else rows[texts[0]]
+        first = f" (document {row} has {str(given.flat[texts[0]])!r:.40})"
     sentence = (
         f"y has dtype {given.dtype}, which is not numeric{first}; expected one number per "
         "document: encode labels or dates as numbers first"

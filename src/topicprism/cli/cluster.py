@@ -45,7 +45,7 @@ def fit_by_workers(
     if not hasattr(topics, "fit_documents"):
         raise TableError(
             f"--dask has no use with --model {args.model}, which needs all counts in memory; drop "
-            "it, or use --model auto or spectral"
+            "it, or use --model auto, spectral or lda"
         )
     sources = source.pieces()
     names = [each.called for each in sources]

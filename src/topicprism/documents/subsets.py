@@ -174,7 +174,7 @@ def selected_documents(c: Corpus, subset: Subset) -> SelectedDocuments:
 
 @dataclass(frozen=True)
 class SumsAndDocuments(Additive, Generic[S]):
-    """A sum over all documents, and some of these."""
+    """A sum over all documents, and some of those that are not too short."""
 
     sums: S
     some: SelectedDocuments
@@ -183,7 +183,8 @@ class SumsAndDocuments(Additive, Generic[S]):
 def sums_and_documents(
     c: Corpus, subset: Subset, part: Callable[..., S], *shared: Any
 ) -> SumsAndDocuments[S]:
-    return SumsAndDocuments(part(c, *shared), selected_documents(c, subset))
+    """Short documents, by which no subset is cut, stay: those without a word have one key."""
+    return SumsAndDocuments(part(c, *shared), SelectedDocuments((subset.rows(c).long(),)))
 
 
 def are_in_memory(docs: Any) -> bool:

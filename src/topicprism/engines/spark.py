@@ -29,7 +29,7 @@ from topicprism.engines.stages import (
     rows,
 )
 from topicprism.kernels.blas import one_blas_thread
-from topicprism.validation import check_counts
+from topicprism.validation import check_counts, check_response
 
 S = TypeVar("S")
 ENTRIES = 10_000  # of counts for each shard, times the number of shards: so both grow alike
@@ -107,8 +107,8 @@ def cut_by_key(batches: Iterator[RecordBatch], n: int) -> Iterator[RecordBatch]:
     for _, corpus in rows(batches):
         if not len(corpus):
             continue
-        checked = Corpus(check_counts(as_csr(corpus.counts)), corpus.y)
-        ordered = alike(checked).in_key_order()
+        X, y = check_counts(as_csr(corpus.counts)), check_response(corpus.y, len(corpus))
+        ordered = alike(Corpus(X, y)).in_key_order()
         edges = [i * KEYS // n for i in range(n + 1)]
         pieces = [Subset(*edge).rows(ordered) for edge in pairwise(edges)]
         yield batch_of((i, piece) for i, piece in enumerate(pieces) if len(piece))

@@ -347,6 +347,8 @@ def labelled(y: Any, n_documents: int, name: str) -> tuple[Any, Ints]:
             f"y has no label for {len(missing)} of {len(labels)} documents, the first in row "
             f"{missing[0]}, but one was expected for each; leave these documents out"
         )
+    if len({isinstance(label, str) for label in labels.tolist()}) == 2:
+        labels = labels.astype(str)  # as numpy has a list of both
     check_classification_targets(labels)
     if len(labels) != n_documents:
         raise ValueError(

@@ -13,6 +13,7 @@ from topicprism.backends import DEVICES
 from topicprism.defaults import AUTO, unless_auto
 from topicprism.documents import Threaded
 from topicprism.documents.corpus import MIN_WORDS, Corpus, Documents
+from topicprism.documents.standardised import without_response
 from topicprism.engines.gpu import OnGPU
 from topicprism.estimators.base import (
     CROSS_FITTED,
@@ -63,6 +64,23 @@ class _SpectralTopics(Topics):
         check_choice("device", self.device, DEVICES)
         self._request().check()
 
+    def fit_documents(self, docs: Documents) -> Self:
+        """Learn from documents with their responses, wherever they are kept.
+
+        Parameters
+        ----------
+        docs : Documents
+            Such as ``documents.OnDisk``, whose memory does not grow with the corpus.
+
+        Returns
+        -------
+        self
+        """
+        self._check()
+        self.n_features_in_ = docs.n_words
+        result = learn(docs, self._request(), generator(self.random_state), self._counted)
+        return self._keep(result, 0)
+
     def _learn(self, docs: Corpus, request: FitRequest) -> Self:
         n_threads = effective_n_jobs(self.n_jobs)
         kept = Threaded(docs, n_threads) if self.device == CPU else OnGPU.of(docs, n_threads)
@@ -112,23 +130,6 @@ class _SupervisedTopics(Regression, _SpectralTopics):
         counts = self._counts(X, reset=True)
         name = type(self).__name__
         return self._learn(Corpus(counts, varied(y, counts.shape[0], name)), request)
-
-    def fit_documents(self, docs: Documents) -> Self:
-        """Learn from documents with their responses, wherever they are kept.
-
-        Parameters
-        ----------
-        docs : Documents
-            Such as ``documents.OnDisk``, whose memory does not grow with the corpus.
-
-        Returns
-        -------
-        self
-        """
-        self._check()
-        self.n_features_in_ = docs.n_words
-        result = learn(docs, self._request(), generator(self.random_state), self._counted)
-        return self._keep(result, 0)
 
     def _keep(self, result: FitResult, n_documents: int) -> Self:
         super()._keep(result, n_documents)
@@ -317,6 +318,10 @@ class SpectralLDA(Tensor, HeldOutWords, _SpectralTopics):
         request = self._request()
         counts = self._counts(X, reset=True)
         return self._learn(Corpus(counts, np.zeros(counts.shape[0])), request)
+
+    def fit_documents(self, docs: Documents) -> Self:
+        """Learn from documents, wherever they are kept; their responses are ignored."""
+        return super().fit_documents(without_response(docs))
 
     def _request(self) -> FitRequest:
         settings = Settings(

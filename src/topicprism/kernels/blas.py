@@ -15,6 +15,9 @@ class _OneBlasThread:
 
     The limit is of the whole process.  The first to come in sets it and the last
     to leave lifts it, so that fits in several threads do not undo each other's.
+
+    From 3.8 on threadpoolctl hears one thread, the first to set a limit, and no other as long as
+    that one lives.  These may be two, so it is told each time that the one before has done.
     """
 
     def __init__(self) -> None:
@@ -23,6 +26,7 @@ class _OneBlasThread:
     def __enter__(self) -> None:
         with self._lock:
             if self._inside == 0:
+                self._let_any_thread_set()
                 self._limit = self._libraries.limit(limits=1, user_api="blas")
             self._inside += 1
 
@@ -30,7 +34,14 @@ class _OneBlasThread:
         with self._lock:
             self._inside -= 1
             if self._inside == 0 and self._limit is not None:
+                self._let_any_thread_set()
                 self._limit.restore_original_limits()
+                self._let_any_thread_set()
+
+    def _let_any_thread_set(self) -> None:
+        for library in self._libraries.lib_controllers:
+            if (clear := getattr(library, "clear_controlling_thread", None)) is not None:
+                clear(force=True)
 
     @cached_property
     def _libraries(self) -> Any:

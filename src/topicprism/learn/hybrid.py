@@ -106,7 +106,7 @@ class Hybrid:
             return self
         corpus, n_topics = docs.corpus, self.spectral.model.n_topics
         predicted = np.zeros(len(corpus))
-        for fold in KeyCounts.of(corpus).cut(STEERING.cross_fitted_folds):
+        for fold in KeyCounts.of(corpus.long()).cut(STEERING.cross_fitted_folds):
             there = fold.has(corpus.keys)
             if there.all() or not there.any():  # too few documents that differ
                 continue
@@ -186,7 +186,7 @@ class Hybrid:
             elif plan.prior_shift:
                 prior = _given(asked.alpha0, STEERING.prior_sum)
                 model = replace(model.with_alpha0(prior), burstiness=STEERING.burstiness)
-            subset = docs.total(KeyCounts.of).at_most(TEXT.learn_documents)
+            subset = KeyCounts.of(docs.corpus.long()).at_most(TEXT.learn_documents)
             return calibrate(docs, model, subset).in_units(scale)
 
     def selection(

@@ -53,7 +53,7 @@ class Together(Additive):
 
 
 def words_together(c: Corpus, words: Ints, subset: Subset) -> Together:
-    rows = subset.rows(c)
+    rows = subset.rows(c).long()
     return Together(len(rows), together(rows.counts, words))
 
 

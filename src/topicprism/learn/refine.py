@@ -60,7 +60,7 @@ class ExpectedCounts(Additive):
 
 
 def expected_counts(c: Corpus, model: Model, subset: Subset) -> ExpectedCounts:
-    rows = subset.rows(c).counts
+    rows = subset.rows(c).long().counts
     X = weighed(take_rows(rows, 0, rows.shape[0]), model.burstiness)
     found = ExpectedCounts(np.zeros(model.mu.shape), np.zeros(model.n_topics))
     mu = np.ascontiguousarray(model.mu)

@@ -216,7 +216,7 @@ class Completion(Additive):
 
 
 def completion(c: Corpus, model: Model, subset: Subset) -> Completion:
-    rows = subset.rows(c)
+    rows = subset.rows(c).long()
     seen, second_half = split_words(rows.counts, rows.keys, 0)
     words = float(second_half.data.sum())
     per_word = word_log_likelihood(model, second_half, infer(model, seen)) if words else 0.0

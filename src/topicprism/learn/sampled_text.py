@@ -280,7 +280,7 @@ def _start(context: FitContext, k: int) -> Model:
 def _sample(context: FitContext, n_topics: int) -> tuple[Threaded, FitContext]:
     """The documents that are sampled, in memory and in the order of their keys; their context."""
     some = context.sample(SAMPLED.max_documents)
-    corpus = without_floods(some.docs.total(selected_documents, ALL).corpus)
+    corpus = without_floods(some.docs.total(selected_documents, ALL).corpus.long())
     docs = Threaded(corpus, getattr(context.docs, "n_threads", 1))
     own = replace(some, docs=docs, keys=KeyCounts.of(corpus), within=ALL)
     if not context.ordered:

@@ -83,7 +83,7 @@ def few_folds(context: FitContext) -> Folds | None:
         return None
 
     def learn(docs: Corpus, n_topics: int) -> Model:
-        known = replace(context, docs=docs, keys=KeyCounts.of(docs), within=ALL)
+        known = replace(context, docs=docs, keys=KeyCounts.of(docs.long()), within=ALL)
         return HalfLearner(known, n_topics)(ALL)
 
     return folds_of(context, learn)

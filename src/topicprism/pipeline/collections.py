@@ -220,7 +220,9 @@ def read(docs: Any, y: Any, number: int, counts: Any) -> Read:
     """Texts are counted in terms of their own, counts stay as they are."""
     try:
         batch = kept(as_documents(docs), None if y is None else as_list(y))
-        numbers = np.zeros(len(batch)) if batch.y is None else check_response(batch.y, len(batch))
+        numbers = np.zeros(len(batch))
+        if batch.y is not None:
+            numbers = check_response(batch.y, len(batch), batch.rows)
         if vectorizer_columns.are_counts(batch.docs):
             return Read(batch.docs, numbers, Ledger().add(batch))
         found = counts.count(batch.docs)  # refuses what is no text

@@ -30,11 +30,11 @@ from topicprism.io import files
 from topicprism.model import Model
 from topicprism.pipeline.frames import collection_of, columns
 from topicprism.pipeline.inputs import Batch, as_documents, as_list, present, warn_of_unspaced
-from topicprism.pipeline.provenance import Ledger
+from topicprism.pipeline.provenance import Ledger, takes_numbers
 from topicprism.show import plots
 from topicprism.show.notebook import topics_html
 from topicprism.show.words import Words
-from topicprism.validation import refuse_unordered
+from topicprism.validation import check_response, refuse_unordered
 from topicprism.vectorizer import FastCountVectorizer, PrecomputedCounts
 from topicprism.vectorizer.columns import are_counts, indexed_like
 
@@ -125,6 +125,8 @@ class TopicPipeline(Pipeline):
         if isinstance(counts, FastCountVectorizer) and not are_counts(batch.docs):
             warn_of_unspaced(batch.docs)
         scale = Ledger().add_responses(batch.y).scale(self.topics, self.log)
+        if batch.rows is not None and batch.y is not None and takes_numbers(self.topics):
+            check_response(batch.y, len(batch), batch.rows)
         y = batch.y if scale is None else scales.fitted(scale, batch.y)
         super().fit(batch.docs, y, **params)
         self.info_ = Ledger().add(batch).info(self.steps[0][1], self.topics) | {"log": scale}

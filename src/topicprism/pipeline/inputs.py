@@ -9,14 +9,16 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
+from topicprism._typing import Ints
 from topicprism.io.tables.columns import EMPTY, NO_RESPONSE, TOO_LARGE
 from topicprism.limits import MAX_RESPONSE
 from topicprism.scales import is_heavy_tailed
 from topicprism.validation import refuse_masked
 from topicprism.vectorizer.columns import are_counts
-from topicprism.vectorizer.counting import documents
+from topicprism.vectorizer.counting import documents, no_string
 from topicprism.vectorizer.scripts import UnspacedWarning, unspaced
 
 
@@ -37,6 +39,7 @@ class Batch:
     left_out: Counter[str] = field(default_factory=Counter)  # rows, by reason
     example: str = ""  # where a response is not a number, and which
     done: float | None = None  # share of all rows up to here, if known
+    rows: Ints | None = None  # where its documents were, if others were left out
 
     def __len__(self) -> int:
         return n_of(self.docs)
@@ -103,16 +106,26 @@ def kept(docs: Any, y: list[Any] | None) -> Batch:
     no_text, no_response, too_large = np.zeros((3, n), bool)
     if not are_counts(docs):
         no_text = np.fromiter(map(_no_text, docs), bool, n)
+        for i in np.flatnonzero(~no_text).tolist():
+            if not isinstance(docs[i], str):
+                raise no_string(i, docs[i])
     if y is not None:
         no_response = np.fromiter(map(_missing, y), bool, n) & ~no_text
         too_large = np.fromiter(map(_too_large, y), bool, n) & ~no_text
     reasons = {EMPTY: no_text, NO_RESPONSE: no_response, TOO_LARGE: too_large}
     left_out = +Counter({why: int(rows.sum()) for why, rows in reasons.items()})
+    keep = None
     if left_out:
         keep = np.flatnonzero(~(no_text | no_response | too_large))
         docs = docs[keep] if are_counts(docs) else [docs[i] for i in keep]
         y = None if y is None else [y[i] for i in keep]
-    return Batch(docs, None if y is None else np.array(y), left_out)
+    return Batch(docs, None if y is None else responses(y), left_out, rows=keep)
+
+
+def responses(y: list[Any]) -> NDArray[Any]:
+    """As an array in which numbers beside strings stay numbers."""
+    strings = {isinstance(value, str) for value in y}
+    return np.array(y, dtype=object if len(strings) == 2 else None)
 
 
 def warn_of_unspaced(texts: Sequence[str]) -> None:

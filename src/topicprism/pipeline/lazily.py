@@ -12,7 +12,7 @@ from sklearn.base import is_regressor
 from topicprism.engines.tasks import added, current_client, of_partitions
 from topicprism.evaluation import RunningPR2
 from topicprism.io.files import with_threads
-from topicprism.pipeline.inputs import as_documents, as_list, n_of
+from topicprism.pipeline.inputs import as_documents, as_list, n_of, responses
 from topicprism.scales import fitted
 from topicprism.validation import check_response
 
@@ -57,7 +57,7 @@ def agreement(docs: Any, y: Any, number: int, pipeline: Any) -> RunningPR2:
     found = RunningPR2()
     try:
         docs = as_documents(docs)
-        numbers = check_response(np.array(as_list(y)), n_of(docs))
+        numbers = check_response(responses(as_list(y)), n_of(docs))
         if len(numbers):
             scale = pipeline.info.get("log")
             found.add(*(fitted(scale, of) for of in (numbers, pipeline.predict(docs))))

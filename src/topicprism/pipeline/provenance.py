@@ -158,7 +158,7 @@ class Ledger:
 
         Without a warning if ``log`` is None.
         """
-        numbers = self.moments.weight and hasattr(topics, "predict") and not is_classifier(topics)
+        numbers = self.moments.weight and takes_numbers(topics)
         if log and not numbers:
             raise ValueError(
                 f"got log=True for a {type(topics).__name__} and a response of "
@@ -199,6 +199,11 @@ class Ledger:
                 "too_common": counts.too_common() if hasattr(counts, "too_common") else [],
             }
         )
+
+
+def takes_numbers(topics: Any) -> bool:
+    """Whether an estimator learns from responses, and these are not labels."""
+    return hasattr(topics, "predict") and not is_classifier(topics)
 
 
 def _kind(response: dict[str, Any] | None) -> str:

@@ -47,7 +47,8 @@ NUMBERS = ("tinyint", "smallint", "int", "bigint", "float", "double", "decimal",
 def fit_collection(
     frame: Any, y: None, counts: FastCountVectorizer, topics: Any, log: bool
 ) -> dict[str, Any]:
-    """As ``topicprism.fit`` of the same documents in memory: of columns of texts and responses.
+    """As ``topicprism.fit`` of the same documents in memory: of columns of texts and responses,
+    or of texts alone.
 
     Both steps are fitted, and the facts of the fit returned.
     """
@@ -93,7 +94,7 @@ def score(pipeline: Any, frame: Any, y: Any = None, sample_weight: Any = None) -
 
 
 def checked(frame: Any, topics: Any) -> Any:
-    """The columns ``text`` and, of numbers, ``y``."""
+    """The columns ``text`` and, of numbers, ``y`` if there are responses."""
     if not hasattr(topics, "fit_documents"):
         raise ValueError(
             f"got a Spark DataFrame for {type(topics).__name__}, which needs all documents in "
@@ -106,10 +107,7 @@ def checked(frame: Any, topics: Any) -> Any:
             "cast it to string"
         )
     if not response:
-        raise ValueError(
-            f"got a Spark DataFrame without target= for {type(topics).__name__}, but expected a "
-            "column of responses; name it"
-        )
+        return frame.toDF("text")
     (target, kind), frame = response[0], frame.toDF("text", "y")
     if not kind.startswith(NUMBERS):
         some = collected(frame.selectExpr("y").where("y is not null").limit(1))
@@ -166,9 +164,11 @@ def read(batches: Iterator[RecordBatch], counts: FastCountVectorizer) -> Iterato
     task = TaskContext.get()
     number = 0 if task is None else task.partitionId()
     while some := list(islice(batches, BATCHES)):
-        texts, y = ([v for b in some for v in b.column(i).to_pylist()] for i in range(2))
-        batch = kept(texts, y)
-        numbers, ledger = np.asarray(batch.y, dtype=float), Ledger().add(batch)
+        columns = zip(*(batch.columns for batch in some), strict=True)
+        texts, *y = ([v for part in column for v in part.to_pylist()] for column in columns)
+        batch = kept(texts, y[0] if y else None)
+        ledger = Ledger().add(batch)
+        numbers = np.zeros(len(batch)) if batch.y is None else np.asarray(batch.y, dtype=float)
         part = Read(counts.count(batch.docs), numbers, ledger, unspaced(batch.docs))
         yield batch_of([(number, part)])
 

@@ -177,7 +177,7 @@ class Texts(Sized):
             room -= len(text)
             if room > 0:
                 texts.append(text)
-        return Texts(texts, room)
+        return Texts(texts, room if other.room > 0 else min(room, 0))
 
 
 class _Keeping:
@@ -192,7 +192,7 @@ class _Keeping:
     def take(self, which: Ints, X: csr_array, y: Any, texts: list[str]) -> None:
         self.counts.append(X[which])
         self.y += y[which].tolist()
-        some = Texts([], self.room) + Texts([texts[i] for i in which], 0)
+        some = Texts([], self.room) + Texts([texts[i] for i in which])
         self.texts, self.room = self.texts + some.texts, some.room
 
     def kept(self) -> Kept:

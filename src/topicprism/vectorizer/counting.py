@@ -82,15 +82,7 @@ def blocks(texts: Any) -> Iterator[list[str]]:
     size = 0
     for i, text in enumerate(documents(texts)):
         if not isinstance(text, str):
-            remedy = (
-                "decode it, for example with .decode('utf-8')"
-                if isinstance(text, bytes)
-                else "drop such documents or replace a missing one by ''"
-            )
-            raise ValueError(
-                f"document {i} is {text!r:.40} of type {type(text).__name__}, expected str; "
-                f"{remedy}"
-            )
+            raise no_string(i, text)
         block.append(text)
         size += len(text) + 1
         if size >= BLOCK:
@@ -98,6 +90,18 @@ def blocks(texts: Any) -> Iterator[list[str]]:
             block, size = [], 0
     if block:
         yield block
+
+
+def no_string(i: int, text: Any) -> ValueError:
+    """What is said of a document that is not a string."""
+    remedy = (
+        "decode it, for example with .decode('utf-8')"
+        if isinstance(text, bytes)
+        else "drop such documents or replace a missing one by ''"
+    )
+    return ValueError(
+        f"document {i} is {text!r:.40} of type {type(text).__name__}, expected str; {remedy}"
+    )
 
 
 def encode(block: list[str], lowercase: bool) -> tuple[Bytes, Ints]:
