@@ -2,7 +2,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test spark bench paper lint types format clean
+.PHONY: help demo test slow spark bench paper lint types format clean
 
 help:  ## print this list
 	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-8s %s\n", $$1, $$2}'
@@ -14,7 +14,10 @@ demo: .venv/ready  ## fit reviews with a known truth: topics, predictions, a pag
 
 test: .venv/ready lint types  ## style, types and tests
 	@$(BIN)/python tests/chromium.py
-	@$(BIN)/python -m pytest -n auto
+	@$(BIN)/python -m pytest -n auto -m "not slow"
+
+slow: .venv/ready  ## the tests that `make test` leaves out: whole scripts, many fits; minutes
+	@$(BIN)/python -m pytest -n auto -m slow
 
 spark: .venv/spark  ## tests of documents on Spark, which it installs (400 MB); needs Java 17
 	@$(BIN)/python -c "import pyspark; print('Spark', pyspark.__version__, 'on two cores of this machine')"

@@ -87,7 +87,7 @@ def timing(args) -> None:
 
     Where nothing is told, not even k is.
     """
-    sizes = [0.1] if args.quick else args.times
+    sizes = [0.3] if args.quick else args.times
     contestants = {
         "ours, joint": ours.fit_predict,
         "ours, two-stage": ours.two_stage,
@@ -166,17 +166,17 @@ def topic_error(topics, truth) -> str:
 
 def growth(args) -> None:
     """Best of three fits each; the ratio is to the line above, in three groups."""
-    scale = 0.02 if args.quick else 1
+    scale = 0.04 if args.quick else 1
     lines = [(int(n * scale), 500, 10) for n in (20_000, 40_000, 80_000, 160_000)]
-    lines += [(int(40_000 * scale), V, 10) for V in (500, 2_000, 8_000)]
-    topics = (10, 20) if args.quick else (10, 20, 50, 100)
+    words, topics = ((500,), (10,)) if args.quick else ((500, 2_000, 8_000), (10, 20, 50, 100))
+    lines += [(int(40_000 * scale), V, 10) for V in words]
     lines += [(int(40_000 * scale), 2_000, k) for k in topics]
     print(
         f"{'documents':>10}{'words':>8}{'topics':>8}{'seconds':>10}{'ratio':>8}{'topic error':>13}"
     )
     before = None
     for i, (n, V, k) in enumerate(lines):
-        before = None if i in (4, 7) else before  # documents, words, topics
+        before = None if i in (4, 4 + len(words)) else before  # documents, words, topics
         rng = np.random.default_rng(0)
         truth = draw_model(V, k, rng)
         X, y, _ = draw_corpus(truth, n, 100, rng)

@@ -658,7 +658,7 @@ def test_intervals_hold_the_truth_where_the_model_does():
     assert np.std(errors) > 0.6  # and they are not simply wide
 
 
-@pytest.mark.parametrize(("alpha0", "k"), [(1.0, 3), (3.0, 4)])
+@pytest.mark.parametrize(("alpha0", "k"), [pytest.param(1.0, 3, marks=pytest.mark.slow), (3.0, 4)])
 def test_intervals_hold_the_truth_with_nothing_told(alpha0, k):
     """Errors of alpha0 are in those of the coefficients: with alpha0 held fixed, as it was, a half
     and a fifth of these intervals held the truth.  Rows are in the order of the response."""

@@ -277,13 +277,13 @@ def test_options_reach_the_estimator_and_the_vectoriser(here):
     (here / "stop.txt").write_text("room\nstaff")
     options = (
         "--method two-stage --noise-variance 0.1 --whitening exact --restarts 20 --iterations 30 "
-        "--seed 3 --jobs 1 --n-topics 4 --alpha0 2 --min-df 3 --max-df 0.9 --max-words 50 "
+        "--seed 3 --jobs 1 --n-topics 4 --alpha0 3 --min-df 3 --max-df 0.9 --max-words 50 "
         "--stop-words stop.txt --ngrams 2 --keep-case"
     )
     assert main(["fit", "reviews.csv", "-o", "m.tprism", *options.split()]) == 0
     pipeline = load("m.tprism")
     for params, expected in {
-        pipeline.topics: "4 2.0 two-stage 0.1 exact 20 30 3",
+        pipeline.topics: "4 3.0 two-stage 0.1 exact 20 30 3",
         pipeline.steps[0][1]: "3 0.9 50 False",
     }.items():
         names = (

@@ -99,7 +99,6 @@ def run(capsys, *argv):
     return status, out, err
 
 
-@pytest.mark.slow
 def test_fit_and_predict_are_those_of_one_process(here, address, capsys):
     dask = ["--dask", address]
     status, out, err = run(capsys, "fit", "*.parquet", "-o", "d.tprism", *TOPICS, *dask,

@@ -212,7 +212,9 @@ def test_an_ordinary_pipeline_comes_back_as_ours(tmp_path):
 @pytest.mark.filterwarnings("ignore::topicprism.ShortDocumentsWarning")
 def test_text_settings_come_back(settings):
     counts = FastCountVectorizer(**settings)
-    before = TopicPipeline([("counts", counts), ("topics", SpectralLDA(2, random_state=0))])
+    before = TopicPipeline(
+        [("counts", counts), ("topics", SpectralLDA(2, alpha0=3.0, random_state=0))]
+    )
     before.fit(TEXTS)
     after = from_bytes(to_bytes(before))
     new = [*NEW, "Bus smile BUS \ud800 walk dirty smile"]

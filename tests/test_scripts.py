@@ -342,7 +342,8 @@ def text_to_report(out):
     )
 
 
-SLOW = ("dask_scaling", "few_documents", "inference", "real_text", "run")
+SLOW = ("dask_scaling", "many_topics", "real_text", "relatives", "same_answers", "samplers_movie",
+        "sketches_of_text", "stability")  # fmt: skip
 SCRIPTS = [
     pytest.param(path, id=path.stem, marks=[pytest.mark.slow] * (path.stem in SLOW))
     for path in EXPERIMENTS + BENCHMARKS
