@@ -9,7 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as npst
+from scipy import sparse as sp
 from scipy.sparse import csr_array
+from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
 import topicprism
@@ -331,6 +333,39 @@ def test_one_word(corpus):
     X, y = corpus
     with pytest.raises(ValueError, match=r"1 feature\(s\) .* minimum of 2 .*; count two words or"):
         SpectralSLDA(3).fit(X[:, :1], y)
+
+
+@pytest.mark.filterwarnings("ignore::topicprism.ShortDocumentsWarning")
+@pytest.mark.parametrize("estimator", [AutoSLDA, SpectralSLDA])
+def test_responses_of_documents_that_are_too_short_are_no_evidence(corpus, estimator):
+    """Those that are learnt from have one response: coefficients had standard errors of 0."""
+    X = sp.vstack([corpus[0][:100], csr_array((200, corpus[0].shape[1]), dtype=int)], format="csr")
+    y = np.concatenate([np.full(100, 2.0), np.linspace(0, 5, 200)])
+    with pytest.warns(topicprism.NothingPredictedWarning):
+        fitted = estimator(random_state=0).fit(X, y)
+    assert not hasattr(fitted, "coef_std_")
+
+
+@pytest.mark.parametrize(
+    "estimator",
+    [
+        AnchorSLDA(3, random_state=0),
+        GibbsSLDA(3, burn_in=3, n_kept=2, random_state=0),
+        MedLDA(3, burn_in=3, n_kept=2, random_state=0),
+        VariationalSLDA(3, n_iterations=3, random_state=0),
+    ],
+)
+@pytest.mark.filterwarnings("ignore::topicprism.NothingPredictedWarning")
+def test_documents_without_a_word_teach_nothing(corpus, estimator):
+    X, y = corpus
+    more = sp.vstack([csr_array((50, X.shape[1]), dtype=int), X], format="csr")
+    known, other = (
+        clone(estimator).fit(X, y),
+        clone(estimator).fit(more, np.append(np.arange(50), y)),
+    )
+    np.testing.assert_array_equal(other.components_, known.components_)
+    np.testing.assert_array_equal(other.coef_, known.coef_)
+    assert other.noise_variance_ == known.noise_variance_
 
 
 def test_one_document(corpus):

@@ -544,7 +544,7 @@ def test_select_tells_what_was_tried_and_why(varied, capsys):
     status, out, _ = run(capsys, "select", "varied.csv", "--plot", "p.svg")
     assert status == 0
     assert max(map(len, out.splitlines())) <= 80
-    assert re.search(r"^  \.\.\. and 12 more\n  32 are above 0\.0\d+; smaller", out, re.M)
+    assert re.search(r"^  \.\.\. and 10 more\n  30 are above 0\.0\d+; smaller", out, re.M)
     scores = r"0\.\d{3} \+- 0\.\d{3} +-\d\.\d{3} +-?0\.\d{3} +0\.\d{3}"
     tried = re.findall(rf"^([* ]) +(\d+) +(?:3|10) +{scores} +(\d+|-)$", out, re.M)
     assert [k for _, k, _ in tried] == ["3", "5", "10", "20"]
@@ -959,6 +959,12 @@ def test_choices_are_those_of_the_estimators(option):
 
 def examples(text):
     return re.findall(r"^  topicprism (.*)$", text.partition("examples:\n")[2], re.M)
+
+
+def test_two_hyphens_are_no_value_of_an_option(here, capsys):
+    for option in ("--output", "--title"):
+        assert main(["report", "reviews.tprism", "reviews.csv", f"{option}=--"]) == 2
+        assert f"{option}: expected one argument" in capsys.readouterr().err
 
 
 def test_help_has_examples_that_can_be_typed(capsys):

@@ -282,7 +282,8 @@ def attack_processes(seed: int, n: int, home: Home) -> Tally:
             continue
         end = _end_of_process(child.returncode, Outcome(child.returncode, out, err), closed, home)
         # Python itself dies of a signal before it has read the first line of ours
-        early = stop is not None and child.returncode == -stop and not err
+        starting = not err or err.startswith("Could not import runpy module")
+        early = stop is not None and child.returncode in (-stop, 1) and starting
         tally.add(FINE if early and not home.changed() else end, (which, stop, closed),
                   f"{child.returncode} {err}")  # fmt: skip
         home.restore()

@@ -109,6 +109,12 @@ class Parser(argparse.ArgumentParser):
             command.error(f"unrecognized arguments: {' '.join(rest)}{command.similar(rest)}")
         return known
 
+    def _get_values(self, action: argparse.Action, strings: list[str]) -> Any:
+        """``--output=--`` names nothing; argparse before Python 3.13 takes it for a list."""
+        if strings == ["--"] and action.option_strings and action.nargs is None:
+            raise argparse.ArgumentError(action, "expected one argument")
+        return super()._get_values(action, strings)
+
     def similar(self, typed: list[str]) -> str:
         """The option that one of these words most looks like."""
         options = [o for o in self._option_string_actions if o.startswith("--")]

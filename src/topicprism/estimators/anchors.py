@@ -16,12 +16,12 @@ from topicprism.estimators.base import (
     Topics,
     check_running,
     lengths_of,
-    varied,
     warn_of_fewer,
     warn_of_many,
 )
 from topicprism.estimators.halves import keep_deviations
 from topicprism.estimators.parameters import Anchored, parameters
+from topicprism.estimators.responses import with_words
 from topicprism.estimators.sampled import of_model, refitted
 from topicprism.kernels.blas import one_blas_thread
 from topicprism.limits import fits
@@ -176,7 +176,8 @@ class AnchorSLDA(Regression, _AnchoredTopics):
         """Learn topics and coefficients from word counts and one number per document."""
         self._check()
         counts = self._counts(X, reset=True)
-        t, scale = standardise(varied(y, counts.shape[0], type(self).__name__))
+        counts, y = with_words(counts, y, type(self).__name__)
+        t, scale = standardise(y)
         model = self._learn(counts, t, float(self.weight))
         if self.refit:
             eta, noise = refitted(model, counts, t[:, None], effective_n_jobs(self.n_jobs))

@@ -136,13 +136,14 @@ class _SupervisedTopics(Regression, _SpectralTopics):
         self.coef_ = result.model.eta if result.coef is None else result.coef
         self.noise_variance_ = result.model.sigma**2
         self.predictive_variance_ = result.predictive_variance
-        if result.coef_std is not None:
+        errs = result.coef_std is None or bool(np.any(result.coef_std))  # not: one response only
+        if result.coef_std is not None and errs:
             self.coef_std_ = result.coef_std
         if result.replication is not None:
             self.replication_ = result.replication
             self.cross_fitted_r2_ = result.cross_fitted_r2
-        if not result.predicts:
-            warn_of_nothing(result.cross_fitted_r2)
+        if not (result.predicts and errs):
+            warn_of_nothing(result.cross_fitted_r2 or 0.0)
         return self
 
 

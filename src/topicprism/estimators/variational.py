@@ -21,6 +21,7 @@ from topicprism.estimators.base import (
 )
 from topicprism.estimators.halves import keep_deviations
 from topicprism.estimators.parameters import EM, parameters
+from topicprism.estimators.responses import vary
 from topicprism.estimators.sampled import of_model
 from topicprism.limits import fits
 from topicprism.model import Model
@@ -141,13 +142,15 @@ class VariationalSLDA(Regression, _VariationalTopics):
     def fit(self, X: Any, y: Any) -> Self:
         """Learn topics and coefficients from word counts and one number per document."""
         counts, full = self._checked(X)
-        t, scale = standardise(varied(y, len(full), type(self).__name__))
-        p = self._learn(counts, Number(t[full], float(self.noise_start))).parameters
+        y = varied(y, len(full), type(self).__name__)
+        _, scale = standardise(y[full] if vary(y[full]) else y)
+        t = scale.standardised(y[full])
+        p = self._learn(counts, Number(t, float(self.noise_start))).parameters
         alpha = np.full(len(p.eta), self.alpha0 / len(p.eta))
         model = Model(alpha, p.mu, p.eta, float(np.sqrt(p.noise))).in_units(scale)
         model = model.reordered(np.argsort(model.eta, kind="stable"))
         self.noise_variance_ = model.sigma**2
-        keep_deviations(self, counts, t[full], scale)
+        keep_deviations(self, counts, t, scale)
         return self._keep(model, model.eta)
 
     def _check(self) -> None:

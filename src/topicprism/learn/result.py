@@ -130,7 +130,7 @@ class Selection:
     alpha0: float
     noise_variance: float
     trials: tuple[Trial, ...]
-    spectrum: Array  # eigenvalues of E[x x] in the sketch, the largest first
+    spectrum: Array  # the leading eigenvalues of E[x x], the largest first
     threshold: float  # an eigenvalue below it may be sampling noise
     reasons: dict[str, str]  # a sentence for each parameter, and one for the "method"
     n_begun: int | None = None  # topics before some were dropped that documents do not support
@@ -174,7 +174,7 @@ class FitResult:
 
     def saying_its_method(self, method: str, supervised: bool) -> FitResult:
         """The result with its method among the reasons, unless it is there."""
-        what = method_of_text(REFINED)
+        what = method_of_text(REFINED if supervised else OF_WORDS)
         if self.regime is not Regime.TEXT:
             what = method_of_paper(method, supervised)
         if self.regime is Regime.MODEL:
@@ -242,15 +242,21 @@ def selection_of(
     sketch: Sketch, model: Model, alpha0: float, trials: tuple[Trial, ...], reasons: dict[str, str]
 ) -> Selection:
     threshold = NOISE_EDGE_FACTOR * sketch.noise_edge
-    variance = float(model.sigma**2)
-    return Selection(
-        model.n_topics, float(alpha0), variance, trials, sketch.spectrum, threshold, reasons
-    )
+    variance, spectrum = float(model.sigma**2), leading_eigenvalues(sketch)
+    return Selection(model.n_topics, float(alpha0), variance, trials, spectrum, threshold, reasons)
+
+
+def leading_eigenvalues(sketch: Sketch) -> Array:
+    """Those of E[x x] that are the words' own: two coordinates may be E[y x] and A E[y x], which
+    take the place of two more directions of the words and have smaller eigenvalues."""
+    n_words, n_coordinates = sketch.basis.B.shape
+    return sketch.spectrum[: n_coordinates if n_coordinates == n_words else -2]
 
 
 # --- wording ----------------------------------------------------------------------------
 
-REFINED = "spectral topics, refined by variational Bayes, and a regression on their proportions"
+OF_WORDS = "spectral topics, refined by variational Bayes"
+REFINED = f"{OF_WORDS}, and a regression on their proportions"
 STEERED = "a Gibbs chain from spectral topics, steered towards better predictions, and a regression"
 DRAWN = "spectral topics, and a regression on documents drawn from the moments"
 

@@ -64,6 +64,15 @@ SLDA = Source(
     "Advances in Neural Information Processing Systems",
     2007,
 )
+LDA = Source(
+    "model (LDA)",
+    "blei2003latent",
+    "article",
+    "Blei, David M. and Ng, Andrew Y. and Jordan, Michael I.",
+    "Latent Dirichlet Allocation",
+    "Journal of Machine Learning Research",
+    2003,
+)
 VARIATIONAL = replace(SLDA, part="variational EM for supervised LDA")
 CLASSES = Source(
     "variational EM for classes",
@@ -115,14 +124,14 @@ TRANSFORMED = Source(
 SOURCES = {
     "AutoSLDA": (SPECTRAL, SLDA),
     "SpectralSLDA": (SPECTRAL, SLDA),
-    "SpectralLDA": (SPECTRAL, TENSORS),
+    "SpectralLDA": (SPECTRAL, TENSORS, LDA),
     "HybridSLDA": (SPECTRAL, SLDA),
     "GibbsSLDA": (SLDA,),
     "MedLDA": (MARGIN,),
     "MedLDAClassifier": (MARGIN,),
     "VariationalSLDA": (VARIATIONAL,),
     "VariationalSLDAClassifier": (CLASSES,),
-    "AnchorLDA": (ANCHORS,),
+    "AnchorLDA": (ANCHORS, LDA),
     "AnchorSLDA": (SUPERVISED_ANCHORS, ANCHORS),
     "DiscLDA": (TRANSFORMED,),
 }

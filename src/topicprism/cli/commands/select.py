@@ -87,7 +87,8 @@ def _cut(drawn: list[str], spectrum: list[float], threshold: float | None) -> It
 
 def _table(trials: list[dict[str, Any]], taken: int | None) -> Iterator[str]:
     """A line for each number of topics that was tried."""
-    yield "numbers of topics tried; * is taken, less topics not supported"
+    yield "numbers of topics tried; * is taken, before topics that documents do not"
+    yield "support are dropped"
     columns = [
         ["topics", *(str(t["n_topics"]) for t in trials)],
         ["alpha0", *(_number(t["alpha0"], ".3g") for t in trials)],
