@@ -155,6 +155,7 @@ def test_the_defaults_are_one_copy():
         (["--model", "auto", "--method", "joint"], "--method joint has no use with --model auto"),
         (["--model", "lda", "--noise-variance", "1"], "--noise-variance 1.0 has no use with --mod"),
         (["--model", "lda", "--target", "stars"], "--target 'stars' has no use with --model lda"),
+        (["--model", "lda", "--held-out", "0.5"], "--held-out 0.5 has no use with --model lda"),
         (
             ["--burn-in", "5"],
             "--burn-in 5 has no use with --model auto, which takes --n-topics",

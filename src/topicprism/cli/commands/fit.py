@@ -15,6 +15,7 @@ from topicprism.cli.options import MODELS
 from topicprism.cli.reading import TableSource
 from topicprism.cli.session import MODEL, NO_FILE, SKETCH, Session, load_sketch
 from topicprism.cli.showing import fit_lines
+from topicprism.defaults import FITTING
 from topicprism.estimators.sampled import InterruptedWarning, interruption
 from topicprism.io.atomic import is_special
 from topicprism.io.files import TextSketch, save
@@ -103,8 +104,13 @@ def table_source(session: Session, supervised: bool = True) -> TableSource:
     args, table = session.args, session.table()
     if supervised:
         return TableSource(table, *table.choose(args.text, args.target))
-    if args.target is not None or getattr(args, "log", False):
-        given = "--log" if args.target is None else f"--target {args.target!r}"
+    held_out = getattr(args, "held_out", 0)
+    asked = {
+        f"--target {args.target!r}": args.target is not None,
+        "--log": getattr(args, "log", False),
+        f"--held-out {held_out:g}": held_out not in (0, FITTING.held_out),
+    }
+    if given := next((option for option, there in asked.items() if there), ""):
         raise TableError(
             f"{given} has no use with --model {args.model}, which learns from "
             "texts alone; drop it, or choose another model"
