@@ -350,12 +350,9 @@ def test_responses_of_documents_that_are_too_short_are_no_evidence(corpus, estim
     "estimator",
     [
         AnchorSLDA(3, random_state=0),
-        GibbsSLDA(3, burn_in=3, n_kept=2, random_state=0),
-        MedLDA(3, burn_in=3, n_kept=2, random_state=0),
         VariationalSLDA(3, n_iterations=3, random_state=0),
     ],
 )
-@pytest.mark.filterwarnings("ignore::topicprism.NothingPredictedWarning")
 def test_documents_without_a_word_teach_nothing(corpus, estimator):
     X, y = corpus
     more = sp.vstack([csr_array((50, X.shape[1]), dtype=int), X], format="csr")

@@ -17,8 +17,7 @@ from joblib import effective_n_jobs
 from topicprism._typing import Array
 from topicprism.documents import Threaded
 from topicprism.documents.subsets import ALL, KeyCounts, Subset
-from topicprism.estimators.base import Regression, warn_of_nothing
-from topicprism.estimators.responses import with_words
+from topicprism.estimators.base import Regression, varied, warn_of_nothing
 from topicprism.estimators.sampled import (
     InterruptedWarning,
     Record,
@@ -57,7 +56,7 @@ class SampledRegression(Regression, SampledTopics):
 
     def _task(self, X: Any, y: Any, plan: Plan) -> Task:
         counts = self._counts(X, reset=True)
-        counts, y = with_words(counts, y, type(self).__name__)
+        y = varied(y, counts.shape[0], type(self).__name__)
         _, scale = standardise(y[KeyOrder.of(counts, y[:, None]).rows])
         return Task.of(counts, scale.standardised(y)[:, None], plan, scale)
 
