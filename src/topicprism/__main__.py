@@ -8,8 +8,13 @@ for ``cli`` to say what is left behind.  SIGTERM, by which jobs are stopped, is 
 from __future__ import annotations
 
 import os
-import signal
 import sys
+
+try:
+    import signal
+except KeyboardInterrupt:  # in its first milliseconds, when nobody answers yet
+    os.write(2, b"topicprism: stopped\n")
+    sys.exit(130)
 
 TYPE_CHECKING = False  # typing takes as long to import as all else here, and Ctrl-C would hit it
 if TYPE_CHECKING:
